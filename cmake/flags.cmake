@@ -1,0 +1,28 @@
+# Flags for our own code only: they are never handed on to whoever links the installed library.
+add_library(holdfast_flags INTERFACE)
+target_compile_options(holdfast_flags INTERFACE -Wall -Wextra -Werror)
+target_compile_features(holdfast_flags INTERFACE cxx_std_23)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Precompiled headers that ccache can keep.
+  target_compile_options(holdfast_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
+set(HOLDFAST_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize takes them")
+if(HOLDFAST_SANITIZE)
+  add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+endif()
+
+option(HOLDFAST_COVERAGE "instrument for llvm-cov" OFF)
+if(HOLDFAST_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()

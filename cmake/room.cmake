@@ -1,0 +1,49 @@
+# A room is a folder below src/ that becomes one static library, `holdfast_<room>`. Its unit tests
+# (*_test.cpp) stand beside their sources and become one program, `<room>_test`.
+
+# holdfast_room(<room> [PUBLIC libs…] [PRIVATE libs…])
+function(holdfast_room room)
+  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  add_library(holdfast_${room} STATIC ${sources})
+  add_library(holdfast::${room} ALIAS holdfast_${room})
+  set_target_properties(holdfast_${room} PROPERTIES EXPORT_NAME ${room})
+  target_include_directories(holdfast_${room}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(holdfast_${room} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE}
+    $<BUILD_INTERFACE:holdfast_flags>)
+  target_precompile_headers(holdfast_${room} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.hpp)
+endfunction()
+
+# holdfast_test(<name> SOURCES … [LIBS …] [LABELS …]): one gtest program, one ctest entry a case.
+function(holdfast_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE HOLDFAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} holdfast_flags GTest::gmock GTest::gtest_main
+    rapidcheck)
+  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/test_pch.hpp)
+  gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120
+    DISCOVERY_MODE PRE_TEST)
+endfunction()
+
+# holdfast_room_tests(<room> [LIBS …]): <room>_test from src/<room>/*_test.cpp, and
+# <room>_threads_test from *_threads_test.cpp, which the tsan preset runs.
+function(holdfast_room_tests room)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  file(GLOB plain CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
+  set(threaded ${plain})
+  list(FILTER threaded INCLUDE REGEX "_threads_test\\.cpp$")
+  list(FILTER plain EXCLUDE REGEX "_threads_test\\.cpp$")
+  if(plain)
+    holdfast_test(${room}_test SOURCES ${plain} LIBS holdfast_${room} ${ARG_LIBS} LABELS ${room})
+  endif()
+  if(threaded)
+    holdfast_test(${room}_threads_test SOURCES ${threaded} LIBS holdfast_${room} ${ARG_LIBS}
+      LABELS ${room} threads)
+  endif()
+endfunction()

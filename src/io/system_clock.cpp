@@ -1,0 +1,58 @@
+#include <condition_variable>
+#include <mutex>
+#include <random>
+
+#include <holdfast/clock.hpp>
+
+namespace holdfast {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  SteadyTime now() const noexcept override { return std::chrono::steady_clock::now(); }
+  WallTime wall_now() const noexcept override { return std::chrono::system_clock::now(); }
+
+  bool sleep_until(SteadyTime until, std::stop_token stop) override {
+    // wait_until's own arithmetic may overflow for times near the end of the range.
+    const SteadyTime latest = now() + std::chrono::years(1);
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested() && now() < until) {
+      wake.wait_until(lock, stop, std::min(until, latest), [] { return false; });
+    }
+    return !stop.stop_requested();
+  }
+};
+
+// SplitMix64 on one counter a thread: no lock, and no state shared between threads.
+class SystemRandom final : public Random {
+ public:
+  std::uint64_t next() noexcept override {
+    thread_local std::uint64_t state = seed();
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  static std::uint64_t seed() noexcept {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  }
+};
+
+}  // namespace
+
+Clock& system_clock() noexcept {
+  static SystemClock clock;
+  return clock;
+}
+
+Random& system_random() noexcept {
+  static SystemRandom random;
+  return random;
+}
+
+}  // namespace holdfast
