@@ -1,0 +1,17 @@
+#include <gtest/gtest.h>
+
+#include <holdfast/failure.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/verdict.hpp>
+
+namespace holdfast {
+namespace {
+
+TEST(Names, are_the_words_of_the_outside_face) {
+  EXPECT_EQ(to_string(VerdictKind::give_up), "give up");
+  EXPECT_EQ(to_string(FailureKind::crash), "crash");
+  EXPECT_EQ(to_string(ErrorCode::not_found), "not found");
+}
+
+}  // namespace
+}  // namespace holdfast
