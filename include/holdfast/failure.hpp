@@ -22,20 +22,20 @@ enum class FailureKind : std::uint8_t { error, timeout, crash };
 struct FailureView {
   std::string_view message;
   FailureKind kind = FailureKind::error;
-  std::optional<int> http_status;
-  std::optional<int> exit_code;
-  std::optional<int> os_error;  // errno
-  std::optional<Duration> retry_after;
+  std::optional<int> http_status{};
+  std::optional<int> exit_code{};
+  std::optional<int> os_error{};  // errno
+  std::optional<Duration> retry_after{};
 };
 
 // The same, owning its message: what is kept.
 struct Failure {
   std::string message;
   FailureKind kind = FailureKind::error;
-  std::optional<int> http_status;
-  std::optional<int> exit_code;
-  std::optional<int> os_error;
-  std::optional<Duration> retry_after;
+  std::optional<int> http_status{};
+  std::optional<int> exit_code{};
+  std::optional<int> os_error{};
+  std::optional<Duration> retry_after{};
 
   [[nodiscard]] FailureView view() const& noexcept {
     return {message, kind, http_status, exit_code, os_error, retry_after};
