@@ -58,7 +58,7 @@ class Breaker {
     retry::Wait open_for = retry::fixed(std::chrono::seconds(30));  // asked again each time in a row
     int probes = 1;
     // Called after each change, by the thread that made it. Must not throw.
-    std::function<void(const Change&)> on_change;
+    std::function<void(const Change&)> on_change = {};
   };
 
   class Permit {

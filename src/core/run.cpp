@@ -38,10 +38,10 @@ Run::Next Run::admit() {
     permit_ = settings_.breaker->try_acquire();
     if (!permit_) {
       refused_by_breaker_ = true;
-      if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse};
+      if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse, .until = {}};
       const Duration wait = std::max(settings_.breaker->retry_in(), kProbePoll);
       const SteadyTime until = saturating_add(settings_.clock->now(), wait);
-      if (stop_reached(attempt_.number - 1, until)) return {.kind = Next::Kind::refuse};
+      if (stop_reached(attempt_.number - 1, until)) return {.kind = Next::Kind::refuse, .until = {}};
       return {.kind = Next::Kind::sleep, .until = until};
     }
     refused_by_breaker_ = false;
@@ -103,7 +103,7 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
 Run::Next Run::woke(bool slept) {
   if (!slept) {
     if (last_failure_) give_up(GiveUp::stop_requested, last_failure_->view());
-    return {.kind = Next::Kind::refuse};
+    return {.kind = Next::Kind::refuse, .until = {}};
   }
   // A sleep that waited for a breaker has no new attempt behind it.
   if (!refused_by_breaker_ && last_failure_) ++attempt_.number;

@@ -25,7 +25,7 @@ class History;
 struct Attempt {
   int number = 1;
   // After this no further attempt begins: a good time limit for what the attempt itself does.
-  std::optional<SteadyTime> deadline;
+  std::optional<SteadyTime> deadline = {};
 };
 
 // What hooks are told. Owns nothing.

@@ -27,8 +27,8 @@ enum class GiveUp : std::uint8_t {
 
 struct StopInput {
   int attempts = 1;    // made so far
-  SteadyTime started;  // when the first of them began
-  SteadyTime next;     // when the next one would begin
+  SteadyTime started{};  // when the first of them began
+  SteadyTime next{};     // when the next one would begin
 };
 
 // When to stop trying: an immutable value, cheap to copy, safe to share between threads.
