@@ -339,6 +339,10 @@ TEST(Claim, waits_for_the_due_time) {
   EXPECT_TRUE(claim(task, {}, kNow + 1ns));
 }
 
+TEST(Claim, is_still_possible_at_the_deadline_itself) {
+  EXPECT_EQ(claim(with_deadline(task_in(State::retrying), 0s), {}, kNow)->to, State::running);
+}
+
 TEST(Claim, refuses_what_runs_or_has_ended) {
   for (const State state :
        {State::running, State::succeeded, State::failed, State::dead, State::canceled}) {

@@ -18,8 +18,8 @@ struct Step {
   bool asked_by_error = false;     // then it is not jittered
 };
 
-// What a Wait is made of. Immutable, so shared freely between waits and threads. step() is called with
-// a retry number of at least 1, gives waits of zero or more, and allocates nothing.
+// What a Wait is made of. Immutable, so shared freely between waits and threads. step() is called
+// with a retry number of at least 1, gives waits of zero or more, and allocates nothing.
 class Wait::Schedule {
  public:
   static constexpr int kForEver = std::numeric_limits<int>::max();
