@@ -9,8 +9,12 @@ namespace {
 
 class SystemClock final : public Clock {
  public:
-  SteadyTime now() const noexcept override { return std::chrono::steady_clock::now(); }
-  WallTime wall_now() const noexcept override { return std::chrono::system_clock::now(); }
+  [[nodiscard]] SteadyTime now() const noexcept override {
+    return std::chrono::steady_clock::now();
+  }
+  [[nodiscard]] WallTime wall_now() const noexcept override {
+    return std::chrono::system_clock::now();
+  }
 
   bool sleep_until(SteadyTime until, std::stop_token stop) override {
     // wait_until's own arithmetic may overflow for times near the end of the range.
