@@ -66,7 +66,7 @@ Breaker::State Breaker::state() const noexcept {
 Duration Breaker::retry_in() const noexcept {
   if (state() != State::open) return Duration::zero();
   const Duration until(open_until_ns_.load(std::memory_order_acquire));
-  return std::max(until - clock_.now().time_since_epoch(), Duration::zero());
+  return std::max(until - clock_.rough_now().time_since_epoch(), Duration::zero());
 }
 
 Breaker::Permit Breaker::acquire_when_not_closed(std::uint64_t word) noexcept {
@@ -99,7 +99,7 @@ void Breaker::succeeded(std::uint64_t permit_word) noexcept {
   if (failures_in_row_.load(std::memory_order_relaxed) != 0) {
     failures_in_row_.store(0, std::memory_order_relaxed);
   }
-  if (options_.failure_rate > 0) count(false, clock_.now());
+  if (options_.failure_rate > 0) count(false, clock_.rough_now());
 }
 
 void Breaker::failed(std::uint64_t permit_word) noexcept {
@@ -112,7 +112,7 @@ void Breaker::failed(std::uint64_t permit_word) noexcept {
     return;
   }
   if (options_.failure_rate <= 0) return;
-  const SteadyTime now = clock_.now();
+  const SteadyTime now = clock_.rough_now();
   count(true, now);
   if (rate_reached(now)) open(word, "failure rate");
 }

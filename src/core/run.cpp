@@ -24,11 +24,13 @@ bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_toke
 
 }  // namespace
 
-void Run::prepare() {
+void Run::prepare(bool tells_deadline) {
   if (history_) *history_ = History();
   if (settings_.timed) {
-    started_ = settings_.clock->now();
-    attempt_.deadline = settings_.stop.deadline(started_);
+    started_ = settings_.clock->rough_now();  // on every call, and early is the safe side
+    if (tells_deadline || settings_.before_attempt) {
+      attempt_.deadline = settings_.stop.deadline(started_);
+    }
   }
   if (settings_.budget) settings_.budget->earn();
 }
@@ -107,7 +109,7 @@ Run::Next Run::woke(bool slept) {
   }
   // A sleep that waited for a breaker has no new attempt behind it.
   if (!refused_by_breaker_ && last_failure_) ++attempt_.number;
-  const Next next = settings_.plain ? Next{} : admit();
+  const Next next = begin();
   if (next.kind == Next::Kind::refuse && last_failure_) {
     --attempt_.number;
     give_up(GiveUp::breaker_open, last_failure_->view());

@@ -85,9 +85,10 @@ struct Settings {
   Clock* clock;
   Random* random;
 
-  // Derived, so that a call that succeeds at once looks at one flag.
-  bool plain = true;  // no clock, breaker, budget or hook before an attempt
-  bool timed = false;
+  // Derived, so that a call that succeeds at once looks at as little as it can.
+  bool timed = false;    // must know when it began
+  bool prepared = false;  // timed, or earns for a budget
+  bool gated = false;    // a breaker or a hook comes before each attempt
 };
 
 }  // namespace detail

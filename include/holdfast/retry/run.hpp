@@ -46,18 +46,19 @@ class Run {
     SteadyTime until{};  // of a sleep
   };
 
-  Run(const Policy& policy, History* history)
-      : settings_(*policy.settings_), history_(history), plain_(settings_.plain && !history) {
-    if (!plain_) [[unlikely]]
-      prepare();
+  // `tells_deadline`: whether anyone will look at attempt().deadline.
+  Run(const Policy& policy, History* history, bool tells_deadline = true)
+      : settings_(*policy.settings_), history_(history) {
+    if (settings_.prepared || history) [[unlikely]]
+      prepare(tells_deadline);
   }
 
-  [[nodiscard]] Next begin() { return settings_.plain ? Next{} : admit(); }
+  [[nodiscard]] Next begin() { return settings_.gated ? admit() : Next{}; }
 
   [[nodiscard]] const Attempt& attempt() const noexcept { return attempt_; }
 
   void succeeded() {
-    if (!plain_ || attempt_.number > 1) [[unlikely]]
+    if (permit_ || history_ || attempt_.number > 1) [[unlikely]]
       record_success();
   }
 
@@ -107,13 +108,13 @@ class Run {
   // Failed, sleep and woke in one, with the policy's clock: true if the next attempt may go ahead.
   [[nodiscard]] bool retry_after(const Observed& observed);
   // Begin and all the sleeps that it asks for.
-  [[nodiscard]] bool begin_blocking() { return settings_.plain || go(admit()); }
+  [[nodiscard]] bool begin_blocking() { return !settings_.gated || go(admit()); }
 
   [[nodiscard]] std::vector<std::stop_token> stop_tokens() const { return settings_.stop.tokens(); }
   [[nodiscard]] Clock& clock() const noexcept { return *settings_.clock; }
 
  private:
-  void prepare();
+  void prepare(bool tells_deadline);
   void record_success();
   [[nodiscard]] Next admit();
   [[nodiscard]] bool go(Next next);
@@ -129,7 +130,6 @@ class Run {
 
   const detail::Settings& settings_;
   History* history_;
-  const bool plain_;
   bool refused_by_breaker_ = false;
   Attempt attempt_;
   SteadyTime started_{};
@@ -142,7 +142,7 @@ class Run {
 template <class Function>
 decltype(auto) Policy::run(Function& function, History* history) const {
   using R = detail::ResultOf<Function>;
-  Run run(*this, history);
+  Run run(*this, history, detail::takes_attempt<Function>);
   if (!run.begin_blocking()) [[unlikely]]
     return run.refusal<R>();
   for (;;) {
