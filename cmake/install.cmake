@@ -2,14 +2,33 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+set(room_targets holdfast_core holdfast_io)  # the rooms behind the public headers
+
 install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS holdfast holdfast_core holdfast_io EXPORT holdfast
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS holdfast ${room_targets} EXPORT holdfast
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET holdfast_bin)
   install(TARGETS holdfast_bin RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT holdfast NAMESPACE holdfast:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast
   FILE holdfast-targets.cmake)
+
+# Static libraries need at the user's link what they were linked with here, so the user's
+# find_package(holdfast) looks for the same packages.
+set(packages "")
+foreach(room ${room_targets})
+  get_target_property(libraries ${room} LINK_LIBRARIES)
+  foreach(library ${libraries})
+    if(library MATCHES "^([A-Za-z0-9_]+)::" AND NOT CMAKE_MATCH_1 STREQUAL "holdfast")
+      list(APPEND packages ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES packages)
+list(TRANSFORM packages REPLACE "(.+)" "find_dependency(\\1)")
+list(JOIN packages "\n" HOLDFAST_FIND_DEPENDENCIES)
+
 configure_package_config_file(cmake/holdfast-config.cmake.in
   ${PROJECT_BINARY_DIR}/holdfast-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)

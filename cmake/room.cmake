@@ -11,12 +11,17 @@ function(holdfast_room room)
   add_library(holdfast::${room} ALIAS holdfast_${room})
   set_target_properties(holdfast_${room} PROPERTIES EXPORT_NAME ${room})
   target_include_directories(holdfast_${room}
-    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # The public headers are C++23, so who links us compiles as such.
+  target_compile_features(holdfast_${room} PUBLIC cxx_std_23)
   target_link_libraries(holdfast_${room} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE}
     $<BUILD_INTERFACE:holdfast_flags>)
   target_precompile_headers(holdfast_${room} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.hpp)
 endfunction()
+
+# All programs whose cases cross threads; the tsan stage builds only these.
+add_custom_target(threads_tests)
 
 # holdfast_test(<name> SOURCES … [LIBS …] [LABELS …]): one gtest program, one ctest entry a case.
 function(holdfast_test name)
@@ -29,6 +34,9 @@ function(holdfast_test name)
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/test_pch.hpp)
   gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120
     DISCOVERY_MODE PRE_TEST)
+  if("threads" IN_LIST ARG_LABELS)
+    add_dependencies(threads_tests ${name})
+  endif()
 endfunction()
 
 # holdfast_room_tests(<room> [LIBS …]): <room>_test from src/<room>/*_test.cpp, and

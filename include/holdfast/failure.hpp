@@ -20,7 +20,7 @@ enum class FailureKind : std::uint8_t { error, timeout, crash };
 // What is known of one failure. Owns nothing: it is what classifiers look at, and a 10 MB error text
 // is not copied for that.
 struct FailureView {
-  std::string_view message;
+  std::string_view message = {};
   FailureKind kind = FailureKind::error;
   std::optional<int> http_status{};
   std::optional<int> exit_code{};
@@ -30,7 +30,7 @@ struct FailureView {
 
 // The same, owning its message: what is kept.
 struct Failure {
-  std::string message;
+  std::string message = {};
   FailureKind kind = FailureKind::error;
   std::optional<int> http_status{};
   std::optional<int> exit_code{};

@@ -21,7 +21,7 @@ enum class VerdictKind : std::uint8_t {
 
 struct Verdict {
   VerdictKind kind = VerdictKind::retry;
-  std::optional<Duration> wait;  // of a throttle: the least wait, where the rule or the error says one
+  std::optional<Duration> wait = {};  // of a throttle: the least wait, where the rule or the error says one
 
   bool operator==(const Verdict&) const = default;
 };

@@ -234,6 +234,11 @@ TEST(Wait, sums_wait_for_both) {
   EXPECT_EQ(at(fixed(Duration::max()) + fixed(1s), 1), Duration::max());
 }
 
+TEST(Wait, a_sum_begins_where_its_capped_parts_begin) {
+  const Wait sum = fixed(10s).capped(2s) + fixed(1s);
+  EXPECT_EQ(at(sum.jittered(Jitter::decorrelated), 1, 0), 3s);
+}
+
 TEST(Wait, a_sum_covers_what_its_longer_part_covers) {
   EXPECT_EQ(table((fixed(1s) + list({1s, 2s})).then(fixed(9s)), 3), (Waits{2s, 3s, 9s}));
   EXPECT_EQ(table((list({1s}) + list({1s, 2s})).then(fixed(9s)), 3), (Waits{2s, 3s, 9s}));

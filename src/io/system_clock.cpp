@@ -1,3 +1,6 @@
+#include <time.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -9,8 +12,19 @@ namespace {
 
 class SystemClock final : public Clock {
  public:
-  SteadyTime now() const noexcept override { return std::chrono::steady_clock::now(); }
-  WallTime wall_now() const noexcept override { return std::chrono::system_clock::now(); }
+  [[nodiscard]] SteadyTime now() const noexcept override {
+    return std::chrono::steady_clock::now();
+  }
+  [[nodiscard]] WallTime wall_now() const noexcept override {
+    return std::chrono::system_clock::now();
+  }
+
+  SteadyTime rough_now() const noexcept override {
+    // The same clock as steady_clock's, as it stood at the last tick of the kernel.
+    timespec at{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &at);
+    return SteadyTime(std::chrono::seconds(at.tv_sec) + Duration(at.tv_nsec));
+  }
 
   bool sleep_until(SteadyTime until, std::stop_token stop) override {
     // wait_until's own arithmetic may overflow for times near the end of the range.

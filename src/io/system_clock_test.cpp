@@ -15,6 +15,14 @@ TEST(SystemClock, a_stop_already_requested_wins) {
   EXPECT_FALSE(system_clock().sleep_until(SteadyTime::max(), source.get_token()));
 }
 
+TEST(SystemClock, rough_time_is_never_ahead) {
+  for (int i = 0; i < 1000; ++i) {
+    const SteadyTime rough = system_clock().rough_now();
+    EXPECT_LE(rough, system_clock().now());
+    EXPECT_GT(rough, system_clock().now() - std::chrono::seconds(10));
+  }
+}
+
 TEST(SystemRandom, unit_stays_below_one) {
   for (int i = 0; i < 1000; ++i) {
     const double unit = system_random().unit();

@@ -1,0 +1,42 @@
+# `make` alone says what there is. Every target but help and clean first installs what this machine
+# lacks (scripts/install, which takes no time when all is there).
+.DEFAULT_GOAL := help
+.PHONY: help run test bench coverage format lint clean install
+
+help: ## this text
+	@echo "Holdfast: work that must not get lost."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "One stage of the tests alone: scripts/test dev      (tidy dev tsan gcc release coverage)"
+	@echo "One test alone:               cmake --preset dev && cmake --build --preset dev --target core_test"
+	@echo "                              build/dev/core_test --gtest_filter='Names.*'"
+	@echo "How the house is built: CONTRIBUTING.md and docs/ARCHITECTURE.md"
+
+run: install ## build the release and show what it does, in seconds
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target holdfast_bin
+	@build/release/holdfast demo
+
+test: install ## everything that must hold, as continuous integration runs it
+	@scripts/test
+
+bench: install ## measure; ARGS='--benchmark_filter=…' for a part of it
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target holdfast_bench
+	@build/release/bench/holdfast_bench $(ARGS)
+
+coverage: install ## line coverage by room, and page by page in build/coverage/html
+	@scripts/coverage --html
+
+format: install ## lay out all C++ as .clang-format says
+	@scripts/format
+
+lint: install ## layout, clang-tidy and shellcheck; changes nothing
+	@scripts/lint
+
+clean: ## remove build/
+	rm -rf build
+
+install:
+	@scripts/install

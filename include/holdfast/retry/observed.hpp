@@ -1,0 +1,146 @@
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include <holdfast/failure.hpp>
+
+// How a policy, which is one value for functions of every kind, looks at what they end with.
+namespace holdfast::retry {
+
+namespace detail {
+
+template <class T>
+struct IsExpected : std::false_type {};
+template <class T, class E>
+struct IsExpected<std::expected<T, E>> : std::true_type {};
+
+// The one parameter of a predicate: retry_if([](const HttpError& e) { … }) asks about HttpError.
+template <class F>
+struct Parameter : Parameter<decltype(&F::operator())> {};
+template <class R, class A>
+struct Parameter<R (*)(A)> : std::type_identity<std::remove_cvref_t<A>> {};
+template <class R, class C, class A>
+struct Parameter<R (C::*)(A) const> : std::type_identity<std::remove_cvref_t<A>> {};
+template <class R, class C, class A>
+struct Parameter<R (C::*)(A)> : std::type_identity<std::remove_cvref_t<A>> {};
+template <class R, class C, class A>
+struct Parameter<R (C::*)(A) const noexcept> : std::type_identity<std::remove_cvref_t<A>> {};
+
+template <class E>
+Failure describe(const E& error) {
+  if constexpr (requires { { to_failure(error) } -> std::convertible_to<Failure>; }) {
+    return to_failure(error);
+  } else if constexpr (std::is_enum_v<E>) {
+    return {.message = "error " + std::to_string(static_cast<long long>(error))};
+  } else if constexpr (std::is_arithmetic_v<E>) {
+    return {.message = "error " + std::to_string(error)};
+  } else {
+    return {.message = std::string("error of type ") + typeid(E).name()};
+  }
+}
+
+template <class T>
+Failure describe_result(const T& result) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {.message = result ? "unwanted result true" : "unwanted result false"};
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return {.message = "unwanted result " + std::to_string(result)};
+  } else if constexpr (requires { { to_failure(result) } -> std::convertible_to<Failure>; }) {
+    return to_failure(result);
+  } else {
+    return {.message = "unwanted result"};
+  }
+}
+
+}  // namespace detail
+
+// What one attempt ended with, without its type: an exception, an error value, or a result value.
+// Looks at the value; owns nothing but a share of the exception.
+class Observed {
+ public:
+  [[nodiscard]] static Observed thrown(std::exception_ptr exception) {
+    Observed observed;
+    observed.exception_ = std::move(exception);
+    return observed;
+  }
+
+  template <class E>
+  [[nodiscard]] static Observed error(const E& error) {
+    if constexpr (std::is_same_v<E, std::exception_ptr>) {
+      return thrown(error);
+    } else {
+      Observed observed;
+      observed.value_ = &error;
+      observed.type_ = &typeid(E);
+      observed.describe_ = [](const void* value) {
+        return detail::describe(*static_cast<const E*>(value));
+      };
+      return observed;
+    }
+  }
+
+  template <class T>
+  [[nodiscard]] static Observed result(const T& result) {
+    Observed observed;
+    observed.value_ = &result;
+    observed.type_ = &typeid(T);
+    observed.is_result_ = true;
+    observed.describe_ = [](const void* value) {
+      return detail::describe_result(*static_cast<const T*>(value));
+    };
+    return observed;
+  }
+
+  [[nodiscard]] const std::exception_ptr& exception() const noexcept { return exception_; }
+  [[nodiscard]] bool is_result() const noexcept { return is_result_; }
+
+  // Calls `function` with the error if it is an E (an exception of that type or derived from it, or an
+  // error value of exactly that type); false if it is not.
+  template <class E, class F>
+  bool visit_error(F&& function) const {
+    if (exception_) return visit_exception<E>(function);
+    if (is_result_ || !type_ || *type_ != typeid(E)) return false;
+    function(*static_cast<const E*>(value_));
+    return true;
+  }
+
+  // The same for a result value.
+  template <class T>
+  [[nodiscard]] const T* as_result() const noexcept {
+    return is_result_ && *type_ == typeid(T) ? static_cast<const T*>(value_) : nullptr;
+  }
+
+  [[nodiscard]] Failure failure() const {
+    return exception_ ? to_failure(exception_) : describe_(value_);
+  }
+
+ private:
+  template <class E, class F>
+  bool visit_exception(F& function) const {
+    const E* found = nullptr;
+    try {
+      std::rethrow_exception(exception_);
+    } catch (const E& error) {
+      found = &error;  // lives on in exception_
+    } catch (...) {
+    }
+    if (found) function(*found);
+    return found != nullptr;
+  }
+
+  std::exception_ptr exception_;
+  const void* value_ = nullptr;
+  const std::type_info* type_ = nullptr;
+  Failure (*describe_)(const void*) = nullptr;
+  bool is_result_ = false;
+};
+
+}  // namespace holdfast::retry

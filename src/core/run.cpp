@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <stop_token>
+
+#include <holdfast/retry/run.hpp>
+
+#include "core/units.hpp"
+
+namespace holdfast::retry {
+namespace {
+
+// A half-open breaker whose probes are all under way says no time at which to ask again.
+constexpr Duration kProbePoll = std::chrono::milliseconds(20);
+
+// Sleeps until `until`, or until any of the tokens asks to stop.
+bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_token>& tokens) {
+  if (tokens.empty()) return clock.sleep_until(until, {});
+  if (tokens.size() == 1) return clock.sleep_until(until, tokens.front());
+  std::stop_source any;
+  const auto forward = [&any] { any.request_stop(); };
+  std::deque<std::stop_callback<decltype(forward)>> callbacks;
+  for (const auto& token : tokens) callbacks.emplace_back(token, forward);
+  return clock.sleep_until(until, any.get_token());
+}
+
+}  // namespace
+
+void Run::prepare(bool tells_deadline) {
+  if (history_) *history_ = History();
+  if (settings_.timed) {
+    started_ = settings_.clock->rough_now();  // on every call, and early is the safe side
+    if (tells_deadline || settings_.before_attempt) {
+      attempt_.deadline = settings_.stop.deadline(started_);
+    }
+  }
+  if (settings_.budget) settings_.budget->earn();
+}
+
+Run::Next Run::admit() {
+  if (settings_.breaker) {
+    permit_ = settings_.breaker->try_acquire();
+    if (!permit_) {
+      refused_by_breaker_ = true;
+      if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse, .until = {}};
+      const Duration wait = std::max(settings_.breaker->retry_in(), kProbePoll);
+      const SteadyTime until = saturating_add(settings_.clock->now(), wait);
+      if (stop_reached(attempt_.number - 1, until)) return {.kind = Next::Kind::refuse, .until = {}};
+      return {.kind = Next::Kind::sleep, .until = until};
+    }
+    refused_by_breaker_ = false;
+  }
+  if (settings_.before_attempt) settings_.before_attempt(attempt_);
+  return {};
+}
+
+std::optional<SteadyTime> Run::failed(const Observed& observed) {
+  Failure failure = describe(observed);
+  const FailureView view = failure.view();
+  const Verdict verdict = judge(observed, view);
+  const bool retryable =
+      verdict.kind == VerdictKind::retry || verdict.kind == VerdictKind::throttle;
+  if (retryable) {
+    permit_.failure();
+  } else {
+    permit_ = {};  // an answer that we do not like says nothing about the dependency's health
+  }
+
+  Duration wait = settings_.wait.next(
+      {.retry = attempt_.number, .previous = wait_, .failure = &view}, *settings_.random);
+  if (verdict.wait) wait = std::max(wait, *verdict.wait);
+  const SteadyTime until = saturating_add(settings_.clock->now(), wait);
+
+  std::optional<GiveUp> reason;
+  if (verdict.kind == VerdictKind::ambiguous) {
+    reason = GiveUp::ambiguous;
+  } else if (verdict.kind == VerdictKind::success) {
+    reason = GiveUp::already_done;
+  } else if (!retryable) {
+    reason = GiveUp::not_retryable;
+  } else {
+    reason = stop_reached(attempt_.number, until);
+    const bool costs_budget = settings_.budget && verdict.kind == VerdictKind::retry;
+    if (!reason && costs_budget && !settings_.budget->spend()) reason = GiveUp::budget;
+  }
+
+  if (reason) {
+    give_up(*reason, view);
+    remember(observed, std::move(failure), Duration::zero());
+    return std::nullopt;
+  }
+  settings_.log.log(Level::warning, "retry.wait",
+                    settings_.name + " failed, trying again in " + format_duration(wait),
+                    {{"operation", settings_.name},
+                     {"attempt", attempt_.number},
+                     {"wait", wait},
+                     {"error", view.message}});
+  if (settings_.before_sleep) {
+    settings_.before_sleep({settings_.name, attempt_.number, view, wait});
+  }
+  remember(observed, std::move(failure), wait);
+  waited_ = saturating_add(waited_, wait);
+  wait_ = wait;
+  return until;
+}
+
+Run::Next Run::woke(bool slept) {
+  if (!slept) {
+    if (last_failure_) give_up(GiveUp::stop_requested, last_failure_->view());
+    return {.kind = Next::Kind::refuse, .until = {}};
+  }
+  // A sleep that waited for a breaker has no new attempt behind it.
+  if (!refused_by_breaker_ && last_failure_) ++attempt_.number;
+  const Next next = begin();
+  if (next.kind == Next::Kind::refuse && last_failure_) {
+    --attempt_.number;
+    give_up(GiveUp::breaker_open, last_failure_->view());
+  }
+  return next;
+}
+
+bool Run::retry_after(const Observed& observed) {
+  const auto until = failed(observed);
+  if (!until) return false;
+  return go({.kind = Next::Kind::sleep, .until = *until});
+}
+
+bool Run::go(Next next) {
+  while (next.kind == Next::Kind::sleep) next = woke(sleep(next.until));
+  return next.kind == Next::Kind::go;
+}
+
+bool Run::sleep(SteadyTime until) const {
+  auto tokens = settings_.stop.tokens();
+  // A token may be one part of a condition that needs more than it: then the sleep goes on.
+  while (!sleep_with(*settings_.clock, until, tokens)) {
+    const int made = refused_by_breaker_ ? attempt_.number - 1 : attempt_.number;
+    if (stop_reached(made, until)) return false;
+    std::erase_if(tokens, [](const std::stop_token& token) { return token.stop_requested(); });
+  }
+  return true;
+}
+
+bool Run::unwanted(const Observed& observed) const {
+  const FailureView none;
+  for (const auto& condition : settings_.conditions) {
+    if (condition(observed, none)) return true;
+  }
+  return false;
+}
+
+Failure Run::describe(const Observed& observed) const {
+  for (const auto& describe : settings_.describes) {
+    if (auto failure = describe(observed)) return *std::move(failure);
+  }
+  return observed.failure();
+}
+
+Verdict Run::judge(const Observed& observed, const FailureView& failure) const {
+  for (const auto& condition : settings_.conditions) {
+    if (const auto retry = condition(observed, failure)) {
+      return {*retry ? VerdictKind::retry : VerdictKind::give_up};
+    }
+  }
+  if (settings_.classifier) return settings_.classifier->classify(failure, settings_.log).verdict;
+  return {settings_.only_what_conditions_name ? VerdictKind::give_up : VerdictKind::retry};
+}
+
+std::optional<GiveUp> Run::stop_reached(int made, SteadyTime next) const {
+  return settings_.stop.reached({.attempts = made, .started = started_, .next = next});
+}
+
+void Run::remember(const Observed& observed, Failure failure, Duration wait) {
+  last_failure_ = std::move(failure);
+  if (!history_) return;
+  if (history_->failures_.size() == History::kMostFailures) history_->failures_.pop_front();
+  history_->failures_.push_back({attempt_.number, *last_failure_, observed.exception(), wait});
+  history_->attempts_ = attempt_.number;
+  history_->waited_ = saturating_add(waited_, wait);
+}
+
+void Run::give_up(GiveUp reason, const FailureView& failure) {
+  if (history_) history_->gave_up_ = reason;
+  settings_.log.log(settings_.give_up_level, "retry.give_up",
+                    settings_.name + " failed: " + std::string(to_string(reason)),
+                    {{"operation", settings_.name},
+                     {"attempts", attempt_.number},
+                     {"waited", waited_},
+                     {"reason", to_string(reason)},
+                     {"error", failure.message}});
+  if (settings_.on_give_up) {
+    settings_.on_give_up({settings_.name, attempt_.number, failure, reason, waited_});
+  }
+}
+
+void Run::record_success() {
+  permit_.success();
+  if (history_) history_->attempts_ = attempt_.number;
+  if (attempt_.number == 1) return;
+  settings_.log.log(Level::info, "retry.recovered",
+                    settings_.name + " succeeded after " + std::to_string(attempt_.number) +
+                        " attempts",
+                    {{"operation", settings_.name},
+                     {"attempts", attempt_.number},
+                     {"waited", waited_}});
+  if (settings_.on_recovered) {
+    settings_.on_recovered({settings_.name, attempt_.number, waited_});
+  }
+}
+
+Error Run::refusal_error() const {
+  return {ErrorCode::unavailable, settings_.name,
+          BreakerOpen(settings_.breaker->name(), settings_.breaker->retry_in()).what()};
+}
+
+void Run::throw_refusal() const {
+  throw BreakerOpen(settings_.breaker->name(), settings_.breaker->retry_in());
+}
+
+}  // namespace holdfast::retry

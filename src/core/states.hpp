@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace holdfast::core {
+
+// Where a task stands. docs/STATES.md draws it; that page is written from kMoves below.
+enum class State : std::uint8_t {
+  pending,    // to be run as soon as somebody claims it
+  running,    // claimed: one attempt is under way
+  retrying,   // to be run again, but not before its due time
+  succeeded,  // done, with a result
+  failed,     // given up at once: trying again cannot help
+  dead,       // a dead letter; DeadReason says why
+  canceled,   // somebody took it back
+};
+
+// Why a task is dead. There is no state of its own for quarantine: see needs_person().
+enum class DeadReason : std::uint8_t {
+  out_of_attempts,
+  crashes,             // took its worker down too often (N7)
+  ambiguous,           // may have happened in spite of the error
+  deadline,            // could not be run before its deadline
+  throttled_too_long,  // was told to wait too often
+  replays,             // died again after as many replays as its policy allows (N3)
+};
+
+// What happened to a task. Also the word in its log record.
+enum class Event : std::uint8_t {
+  claim,
+  expire,  // found at the claim: its deadline has passed
+  success,
+  already_done,  // the error says that the work was done before
+  error,         // an error or a timeout that may recover
+  crash,
+  throttle,
+  breaker_open,
+  give_up,
+  ambiguous,
+  hand_back,  // the worker shuts down (T3)
+  cancel,
+  replay,
+};
+
+// What a move counts. Errors, crashes and deferrals have limits of their own.
+enum class Spends : std::uint8_t { nothing, attempt, crash, deferral, replay };
+
+[[nodiscard]] std::string_view to_string(State state) noexcept;
+[[nodiscard]] std::string_view to_string(DeadReason reason) noexcept;  // "out of attempts"
+[[nodiscard]] std::string_view to_string(Event event) noexcept;
+[[nodiscard]] std::string_view to_string(Spends spends) noexcept;
+
+// A terminal state is left by a replay only.
+[[nodiscard]] constexpr bool is_terminal(State state) noexcept {
+  return state != State::pending && state != State::running && state != State::retrying;
+}
+
+// Quarantined: running it again unseen may do harm, so only a replay that insists brings it back.
+[[nodiscard]] constexpr bool needs_person(DeadReason reason) noexcept {
+  return reason == DeadReason::crashes || reason == DeadReason::ambiguous ||
+         reason == DeadReason::replays;
+}
+
+struct Move {
+  State from;
+  Event event;
+  State to;
+  Spends spends = Spends::nothing;
+  std::optional<DeadReason> dead_reason = {};
+
+  bool operator==(const Move&) const = default;
+};
+
+// Every move there is. What rules.hpp decides is always one of these; a test holds it to that.
+inline constexpr auto kMoves = std::to_array<Move>({
+    {State::pending, Event::claim, State::running},
+    {State::retrying, Event::claim, State::running},
+    {State::pending, Event::expire, State::dead, Spends::nothing, DeadReason::deadline},
+    {State::pending, Event::expire, State::dead, Spends::nothing, DeadReason::replays},
+    {State::retrying, Event::expire, State::dead, Spends::nothing, DeadReason::deadline},
+    {State::retrying, Event::expire, State::dead, Spends::nothing, DeadReason::replays},
+
+    {State::running, Event::success, State::succeeded},
+    {State::running, Event::already_done, State::succeeded},
+
+    {State::running, Event::error, State::retrying, Spends::attempt},
+    {State::running, Event::error, State::dead, Spends::attempt, DeadReason::out_of_attempts},
+    {State::running, Event::error, State::dead, Spends::attempt, DeadReason::deadline},
+    {State::running, Event::error, State::dead, Spends::attempt, DeadReason::replays},
+
+    {State::running, Event::crash, State::retrying, Spends::crash},
+    {State::running, Event::crash, State::dead, Spends::crash, DeadReason::crashes},
+    {State::running, Event::crash, State::dead, Spends::crash, DeadReason::deadline},
+    {State::running, Event::crash, State::dead, Spends::crash, DeadReason::replays},
+
+    {State::running, Event::throttle, State::retrying, Spends::deferral},
+    {State::running, Event::throttle, State::dead, Spends::deferral,
+     DeadReason::throttled_too_long},
+    {State::running, Event::throttle, State::dead, Spends::deferral, DeadReason::deadline},
+    {State::running, Event::throttle, State::dead, Spends::deferral, DeadReason::replays},
+
+    {State::running, Event::breaker_open, State::retrying, Spends::deferral},
+    {State::running, Event::breaker_open, State::dead, Spends::deferral,
+     DeadReason::throttled_too_long},
+    {State::running, Event::breaker_open, State::dead, Spends::deferral, DeadReason::deadline},
+    {State::running, Event::breaker_open, State::dead, Spends::deferral, DeadReason::replays},
+
+    {State::running, Event::give_up, State::failed, Spends::attempt},
+    {State::running, Event::give_up, State::failed, Spends::crash},
+    {State::running, Event::ambiguous, State::dead, Spends::attempt, DeadReason::ambiguous},
+    {State::running, Event::ambiguous, State::dead, Spends::crash, DeadReason::ambiguous},
+
+    {State::running, Event::hand_back, State::pending},
+
+    {State::pending, Event::cancel, State::canceled},
+    {State::retrying, Event::cancel, State::canceled},
+    {State::running, Event::cancel, State::canceled},
+
+    {State::failed, Event::replay, State::pending, Spends::replay},
+    {State::dead, Event::replay, State::pending, Spends::replay},
+});
+
+}  // namespace holdfast::core

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks the house rules (rules.py, headers.py) over the whole tree and prints each breach as
+`path:line: rule: what to do instead`. Usage: tidy.py [ROOT]"""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import headers
+import rules
+
+
+@dataclass(frozen=True)
+class Allowed:
+    path: str  # a pattern, as of fnmatch
+    rule: str
+    reason: str
+
+
+# What may break a rule, and why. An entry that nothing needs any more is itself a finding.
+ALLOWED = (
+    Allowed("tests/tidy/*", "leftover", "spells the words that it looks for"),
+)  # fmt: skip
+
+CODE_FOLDERS = ("include", "src", "tests", "bench", "examples", "cmake")
+SKIPPED_FOLDERS = {"build", ".git", "node_modules", "__pycache__", "corpus", "data"}
+TEXT = (".cpp", ".hpp", ".py", ".cmake", ".md", ".toml", ".json", ".sh", ".ts", ".tsx", ".css")
+SCRIPTS = ("scripts", ".ci", "tests")  # where a name without a suffix is a script
+NAMED_TEXT = {"Makefile", "CMakeLists.txt", "packages.txt", ".clang-format", ".clang-tidy"}
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    path: str
+    line: int
+    rule: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.advice}"
+
+
+def text_files(root: str) -> Iterator[str]:
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(set(inner) - SKIPPED_FOLDERS)
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), root)
+            script = "." not in name and path.split("/")[0] in SCRIPTS
+            if name.endswith(TEXT) or name in NAMED_TEXT or script:
+                yield path
+
+
+def read(root: str, path: str) -> rules.Source:
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace", newline="") as file:
+        return rules.Source(path, file.read())
+
+
+def check_text(source: rules.Source) -> Iterator[Finding]:
+    code = source.is_cpp and source.path.split("/")[0] in CODE_FOLDERS
+    for rule in rules.FOR_ALL_TEXT + (rules.FOR_CODE if code else ()):
+        for line, advice in rule(source):
+            yield Finding(source.path, line, rule.__name__, advice)
+
+
+def check_map(root: str) -> Iterator[Finding]:
+    """docs/ARCHITECTURE.md names every room, so the map does not go stale."""
+    page = "docs/ARCHITECTURE.md"
+    if not os.path.isdir(os.path.join(root, "src")):
+        return
+    map_text = read(root, page).text if os.path.exists(os.path.join(root, page)) else ""
+    for room in sorted(os.listdir(os.path.join(root, "src"))):
+        if os.path.isdir(os.path.join(root, "src", room)) and f"src/{room}/" not in map_text:
+            yield Finding(page, 1, "map", f"says nothing of src/{room}/: add its row to the table")
+
+
+def check(
+    root: str, allowed: tuple[Allowed, ...] = ALLOWED, compile_headers: bool = True
+) -> list[Finding]:
+    """All findings of the tree below `root`, in the order of their places."""
+    sources = [read(root, path) for path in text_files(root)]
+    found = [finding for source in sources for finding in check_text(source)]
+    found += check_map(root)
+    if compile_headers:
+        own = [s.path for s in sources if s.is_header and s.path.split("/")[0] in CODE_FOLDERS]
+        found += [Finding(path, line, "alone", advice)
+                  for path, line, advice in headers.self_contained(root, own)]  # fmt: skip
+    kept = []
+    used = set()
+    for finding in found:
+        entries = [a for a in allowed if a.rule == finding.rule and fnmatchcase(finding.path, a.path)]
+        used.update(entries)
+        if not entries:
+            kept.append(finding)
+    for entry in set(allowed) - used:
+        kept.append(Finding("tests/tidy/tidy.py", 1, "allowed",
+                            f"nothing in {entry.path} needs '{entry.rule}' allowed: remove the entry"))  # fmt: skip
+    return sorted(kept)
+
+
+def main() -> int:
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "../..")
+    found = check(os.path.abspath(root))
+    for finding in found:
+        print(finding)
+    print(f"tidy: {len(found)} findings" if found else "tidy: the house is in order")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Plants one breach of each rule in a small tree and expects it to be found where it was planted."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import code_text
+import tidy
+
+# A house in order, with everything that looks like a breach and is none.
+CLEAN = {
+    "docs/ARCHITECTURE.md": "| src/core/ | src/io/ | src/app/ |\n",
+    "Makefile": "run:\n\techo run\n",
+    "include/holdfast/span.hpp": "#pragma once\n#include <chrono>\n",
+    "include/holdfast/span_asio.hpp": "#pragma once\n#include <boost/asio/awaitable.hpp>\n",
+    "src/core/rule.hpp": "#pragma once\n#include <holdfast/span.hpp>\n",
+    "src/core/rule.cpp": '''#include "core/rule.hpp"
+// std::regex, new, delete, system("ls"), steady_clock::now() and sleep_for in a comment
+/* std::this_thread::sleep_for(1s);
+   #include "app/wiring.hpp" */
+const char* text = "new std::regex; system(1); std::chrono::steady_clock::now()";
+const char* raw = R"x(
+#include "app/wiring.hpp"
+popen( new ")x";
+constexpr int kMany = 1'000'000;
+struct Pinned { Pinned(const Pinned&) = delete; };
+int newest = 0, deleted = 0, operating_system(int);
+void wait(holdfast::Clock& clock) { clock.sleep_for(1s); clock.sleep_until(clock.now()); }
+holdfast::SteadyTime holdfast::FakeClock::now() const { return at_; }
+struct Record { explicit Record(int at) : time(at) {} int time; };
+void* operator new(std::size_t size);
+#include <new>
+''',
+    "src/core/rule_test.cpp": '#include "io/clock.hpp"\nTEST(Rule, holds) {}\n',
+    "src/io/clock.hpp": "#pragma once\n",
+    "src/io/clock.cpp": "auto at = std::chrono::steady_clock::now();\nvoid f() { usleep(5); }\n",
+    "src/app/wiring.cpp": '#include "core/rule.hpp"\n#include "io/clock.hpp"\n',
+    "bench/regex_bench.cpp": "#include <regex>\nstd::regex slow;\n",
+}  # fmt: skip
+
+# rule -> (file, its text, line of the breach)
+BREACHES = [
+    ("arrows", "src/core/bad.cpp", '#include <string>\n#include "io/clock.hpp"\n', 2),
+    ("arrows", "src/core/bad.cpp", '\n\n#  include "../io/clock.hpp"\n', 3),
+    ("arrows", "src/io/bad.hpp", '#pragma once\n#include "app/wiring.hpp"\n', 2),
+    ("arrows", "src/cellar/bad.cpp", "int x;\n", 1),
+    ("public_headers", "include/holdfast/bad.hpp", "#pragma once\n#include <fmt/core.h>\n", 2),
+    ("public_headers", "include/holdfast/bad.hpp", '#pragma once\n#include "core/rule.hpp"\n', 2),
+    ("public_headers", "include/holdfast/bad.hpp", "#pragma once\n#include <boost/asio.hpp>\n", 2),
+    ("pure_core", "src/core/bad.cpp", "\n#include <thread>\n", 2),
+    ("clock", "src/core/bad.cpp", "\nauto a = std::chrono::steady_clock::now();\n", 2),
+    ("clock", "src/app/bad.cpp", "using C = Other;\nauto a = C::now();\n", 2),
+    ("clock", "src/app/bad.cpp", "auto a = time(nullptr);\n", 1),
+    ("clock", "src/app/bad.cpp", "auto a = std::time(&b);\n", 1),
+    ("clock", "src/app/bad.cpp", "int a = clock_gettime(CLOCK_REALTIME, &t);\n", 1),
+    ("clock", "tests/bad_test.cpp", "TEST(A, b) {\n  gettimeofday(&t, nullptr);\n}\n", 2),
+    ("sleep", "src/core/bad.cpp", "/* */ void f() { std::this_thread::sleep_for(1s); }\n", 1),
+    ("sleep", "src/app/bad.cpp", "\n\nusing std::this_thread::sleep_until;\n", 3),
+    ("sleep", "src/app/bad.cpp", "void f() { usleep(10); }\n", 1),
+    ("sleep", "src/app/bad.cpp", "void f() { ::nanosleep(&t, nullptr); }\n", 1),
+    ("sleep", "src/app/bad.cpp", "void f() { sleep(1); }\n", 1),
+    ("shell", "src/app/bad.cpp", 'int a =\n  std::system("ls");\n', 2),
+    ("shell", "src/io/bad.cpp", 'auto a = popen("ls", "r");\n', 1),
+    ("std_regex", "src/core/bad.cpp", "\nstd::regex pattern;\n", 2),
+    ("std_regex", "tests/bad.cpp", "#include <regex>\n", 1),
+    ("raw_new", "src/core/bad.cpp", "\nauto* a = new int;\n", 2),
+    ("raw_new", "src/core/bad.cpp", "void f(int* a) {\n  delete a;\n}\n", 2),
+    ("raw_new", "src/core/bad.cpp", "void f(int* a) { delete[] a; }\n", 1),
+    ("length", "src/core/bad.cpp", "int x;\n" * 601, 601),
+    ("leftover", "src/core/bad.cpp", "\n// TODO: later\n", 2),
+    ("leftover", "scripts/bad", "#!/bin/sh\n# FIXME\n", 2),
+    ("whitespace", "src/core/bad.cpp", "int x;\n\tint y;\n", 2),
+    ("whitespace", "docs/bad.md", "one\ntwo \n", 2),
+    ("whitespace", "src/core/bad.cpp", "int x;\nint y;", 2),
+    ("pragma_once", "src/core/bad.hpp", "int f();\n", 1),
+    ("pragma_once", "src/core/bad.hpp", "// #pragma once\nint f();\n", 1),
+    ("has_a_test", "src/core/bad_test.cpp", "// TEST(Rule, is_planned)\n", 1),
+    ("name", "src/core/string_utils.cpp", "int x;\n", 1),
+    ("name", "src/core/BadName.cpp", "int x;\n", 1),
+]  # fmt: skip
+
+
+class Tidy(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+
+    def plant(self, files: dict[str, str]) -> None:
+        for path, text in files.items():
+            full = os.path.join(self.root, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def places(self, **options) -> list[tuple[str, int, str]]:
+        """Where findings are, but for those of the map, which has its own test."""
+        found = tidy.check(self.root, **{"allowed": (), "compile_headers": False, **options})
+        return [(f.path, f.line, f.rule) for f in found if f.rule != "map"]
+
+    def test_a_house_in_order_has_no_findings(self) -> None:
+        self.plant(CLEAN)
+        self.assertEqual(tidy.check(self.root, allowed=(), compile_headers=False), [])
+
+    def test_each_planted_breach_is_found_at_its_line(self) -> None:
+        self.plant(CLEAN)
+        for rule, path, text, line in BREACHES:
+            with self.subTest(rule=rule, text=text[:60]):
+                self.plant({path: text})
+                self.assertEqual(self.places(), [(path, line, rule)])
+                os.remove(os.path.join(self.root, path))
+
+    def test_every_rule_has_a_planted_breach(self) -> None:
+        every = {rule.__name__ for rule in tidy.rules.FOR_CODE + tidy.rules.FOR_ALL_TEXT}
+        self.assertEqual(every, {breach[0] for breach in BREACHES})
+
+    def test_a_room_missing_on_the_map_is_found(self) -> None:
+        self.plant(CLEAN | {"src/engine/loop.cpp": "int x;\n"})
+        found = tidy.check(self.root, allowed=(), compile_headers=False)
+        self.assertEqual([(f.path, f.rule) for f in found], [("docs/ARCHITECTURE.md", "map")])
+        self.assertIn("src/engine/", found[0].advice)
+
+    def test_headers_that_do_not_stand_alone_are_found(self) -> None:
+        self.plant({
+            "include/holdfast/good.hpp": "#pragma once\nint f();\n",
+            "include/holdfast/bad.hpp": "#pragma once\n\nstd::string f();\n",
+            "src/core/bad.hpp": "#pragma once\n#include <holdfast/good.hpp>\nint g(Missing);\n",
+            "docs/ARCHITECTURE.md": "src/core/\n",
+        })  # fmt: skip
+        public, own = ("include/holdfast/bad.hpp", 3, "alone"), ("src/core/bad.hpp", 3, "alone")
+        both_compilers = [public, public]
+        self.assertEqual(self.places(compile_headers=True), [*both_compilers, own])
+        self.plant({"src/core/bad.hpp": "#pragma once\nint g();\n"})
+        self.assertEqual(self.places(compile_headers=True), both_compilers)
+
+    def test_a_header_that_passed_is_compiled_again_when_what_it_includes_changes(self) -> None:
+        self.plant({
+            "src/core/outer.hpp": '#pragma once\n#include "core/inner.hpp"\nint f(Inner);\n',
+            "src/core/inner.hpp": "#pragma once\nstruct Inner {};\n",
+            "docs/ARCHITECTURE.md": "src/core/\n",
+        })  # fmt: skip
+        self.assertEqual(self.places(compile_headers=True), [])
+        self.plant({"src/core/inner.hpp": "#pragma once\nstruct Other {};\n"})
+        self.assertEqual(self.places(compile_headers=True), [("src/core/outer.hpp", 3, "alone")])
+
+    def test_an_allowed_breach_passes_and_an_idle_entry_is_found(self) -> None:
+        self.plant(CLEAN | {"src/core/bad.cpp": "auto* a = new int;\n"})
+        allowed = (tidy.Allowed("src/core/bad.cpp", "raw_new", "for this test"),)
+        self.assertEqual(self.places(allowed=allowed), [])
+        os.remove(os.path.join(self.root, "src/core/bad.cpp"))
+        self.assertEqual(self.places(allowed=allowed), [("tests/tidy/tidy.py", 1, "allowed")])
+
+    def test_a_finding_reads_as_compilers_write_theirs(self) -> None:
+        finding = tidy.Finding("src/a.cpp", 7, "clock", "ask the Clock")
+        self.assertEqual(str(finding), "src/a.cpp:7: clock: ask the Clock")
+
+
+class Blank(unittest.TestCase):
+    def test_keeps_every_line_and_column(self) -> None:
+        for text in CLEAN.values():
+            blanked = code_text.blank(text)
+            self.assertEqual([len(line) for line in blanked.split("\n")],
+                             [len(line) for line in text.split("\n")])  # fmt: skip
+
+    def test_hides_what_is_no_code(self) -> None:
+        for text in (
+            '"new"', '"\\"new"', "'\\'' /*new*/", "// new\\\nnew", 'R"(new)"', 'R"a(")" new )a"',
+            "/* new", 'u8"new"', "1'000 // new", "0x1'f /* ' */ // new",
+        ):  # fmt: skip
+            self.assertNotIn("new", code_text.blank(text), text)
+
+    def test_leaves_code(self) -> None:
+        for text in ("'\"' new '\"'", "1'000 new 2'000", '"//" new', "/**/ new", 'R"()" new'):
+            self.assertIn("new", code_text.blank(text), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
