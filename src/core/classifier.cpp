@@ -189,7 +189,7 @@ Explanation Classifier::explain(const FailureView& failure) const {
                           result.basis,
                           holdfast::category(result.verdict.kind),
                           {},
-                          "No rule knows this error; what is unknown is retried.",
+                          "Unknown errors are retried.",
                           value_of(result.basis, failure),
                           {}};
   if (result.rule < 0) return explanation;
