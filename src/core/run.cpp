@@ -192,7 +192,6 @@ void Run::give_up(GiveUp reason, const FailureView& failure) {
 }
 
 void Run::record_success() {
-  permit_.success();
   if (history_) history_->attempts_ = attempt_.number;
   if (attempt_.number == 1) return;
   settings_.log.log(Level::info, "retry.recovered",
