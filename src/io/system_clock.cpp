@@ -1,3 +1,6 @@
+#include <time.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -14,6 +17,13 @@ class SystemClock final : public Clock {
   }
   [[nodiscard]] WallTime wall_now() const noexcept override {
     return std::chrono::system_clock::now();
+  }
+
+  SteadyTime rough_now() const noexcept override {
+    // The same clock as steady_clock's, as it stood at the last tick of the kernel.
+    timespec at{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &at);
+    return SteadyTime(std::chrono::seconds(at.tv_sec) + Duration(at.tv_nsec));
   }
 
   bool sleep_until(SteadyTime until, std::stop_token stop) override {
