@@ -1,1 +1,56 @@
 #include "cli/verbs.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "core/json_text.hpp"
+#include "core/nearest_name.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+std::vector<std::string_view> verbs_of(const CLI::App& program) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* verb : program.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, Io& io) {
+  CLI::App program("Holdfast: work that must not get lost.", "holdfast");
+  program.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
+  program.require_subcommand(0, 1);
+  program.footer(
+      "Each verb has a --help of its own with examples: holdfast classify --help\n"
+      "Exit codes: 0 done, 1 the work failed, 2 the command line is wrong.");
+
+  int exit_code = kDone;
+  add_classify(program, io, exit_code);
+
+  program.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("holdfast: {}\nSee holdfast --help, and --help of each verb.\n",
+                       error.what());
+  });
+  const auto verbs = verbs_of(program);
+  const std::string_view word = argc > 1 ? argv[1] : "-";
+  if (!word.starts_with('-') && std::ranges::find(verbs, word) == verbs.end()) {
+    io.err << fmt::format("holdfast: unknown verb {}{}\n", quoted(word), did_you_mean(word, verbs));
+    return kUsage;
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for = program.exit(error, io.out, io.err) == 0;
+    return asked_for ? kDone : kUsage;
+  }
+  if (program.get_subcommands().empty()) {
+    io.err << program.help();
+    return kUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace holdfast::cli

@@ -1,1 +1,18 @@
 #pragma once
+
+#include "cli/io.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace holdfast::cli {
+
+// Runs the program: picks the verb that the command line names and returns its exit code.
+[[nodiscard]] int run(int argc, const char* const* argv, Io& io);
+
+// One function for each verb, in a file of its own. It adds the verb to the program; when the
+// command line names it, it runs and sets `exit_code`.
+void add_classify(CLI::App& program, Io& io, int& exit_code);
+
+}  // namespace holdfast::cli

@@ -6,6 +6,7 @@
 
 #include "core/classifier_checks.hpp"
 #include "core/pattern_set.hpp"
+#include "core/utf8.hpp"
 
 namespace holdfast {
 namespace {
@@ -62,17 +63,12 @@ Verdict honour_retry_after(Verdict verdict, const FailureView& failure) {
 // "400" of an HTTP status, "timeout" of a kind. Empty for what rests on the message or on nothing.
 std::string value_of(Basis basis, const FailureView& failure) {
   switch (basis) {
-    case Basis::http_status:
-      return std::to_string(failure.http_status.value_or(0));
-    case Basis::exit_code:
-      return std::to_string(failure.exit_code.value_or(0));
-    case Basis::os_error:
-      return std::to_string(failure.os_error.value_or(0));
-    case Basis::kind:
-      return std::string(to_string(failure.kind));
+    case Basis::http_status: return std::to_string(failure.http_status.value_or(0));
+    case Basis::exit_code: return std::to_string(failure.exit_code.value_or(0));
+    case Basis::os_error: return std::to_string(failure.os_error.value_or(0));
+    case Basis::kind: return std::string(to_string(failure.kind));
     case Basis::pattern:
-    case Basis::fallback:
-      break;
+    case Basis::fallback: break;
   }
   return {};
 }
@@ -140,7 +136,7 @@ Result<Classifier> Classifier::make(std::vector<Rule> rules) {
   auto compiled = std::make_shared<Compiled>();
   for (int i = 0; i < static_cast<int>(rules.size()); ++i) {
     const Rule& rule = rules[i];
-    if (auto error = check_rule(rule, i)) return std::unexpected(std::move(*error));
+    if (const auto wrong = check_rule(rule)) return std::unexpected(rule_error(rule, i, *wrong));
     if (rule.pattern.empty()) {
       compiled->by_basis[static_cast<int>(basis_of(rule))].push_back(i);
       continue;
@@ -179,7 +175,7 @@ Classification Classifier::classify(const FailureView& failure, const Logger& lo
 
   std::vector<Field> fields{{"category", category(verdict)},
                             {"verdict", to_string(verdict)},
-                            {"error", failure.message.substr(0, kLoggedBytes)}};
+                            {"error", utf8_prefix(failure.message, kLoggedBytes)}};
   if (result.rule >= 0) fields.emplace_back("rule", compiled_->rules[result.rule].name);
   if (result.verdict.wait) fields.emplace_back("wait", *result.verdict.wait);
   log.log(level, "classify", phrase(verdict, result.basis, value_of(result.basis, failure)),
@@ -193,7 +189,7 @@ Explanation Classifier::explain(const FailureView& failure) const {
                           result.basis,
                           holdfast::category(result.verdict.kind),
                           {},
-                          "No rule knows this error; what is unknown is retried.",
+                          "Unknown errors are retried.",
                           value_of(result.basis, failure),
                           {}};
   if (result.rule < 0) return explanation;
@@ -235,18 +231,12 @@ std::vector<Rule> combine(std::initializer_list<std::vector<Rule>> lists) {
 
 std::string_view to_string(Basis basis) noexcept {
   switch (basis) {
-    case Basis::pattern:
-      return "pattern";
-    case Basis::http_status:
-      return "HTTP status";
-    case Basis::exit_code:
-      return "exit code";
-    case Basis::os_error:
-      return "OS error";
-    case Basis::kind:
-      return "kind";
-    case Basis::fallback:
-      return "fallback";
+    case Basis::pattern: return "pattern";
+    case Basis::http_status: return "HTTP status";
+    case Basis::exit_code: return "exit code";
+    case Basis::os_error: return "OS error";
+    case Basis::kind: return "kind";
+    case Basis::fallback: return "fallback";
   }
   return "fallback";
 }
@@ -254,14 +244,10 @@ std::string_view to_string(Basis basis) noexcept {
 std::string_view category(VerdictKind verdict) noexcept {
   switch (verdict) {
     case VerdictKind::retry:
-    case VerdictKind::throttle:
-      return "RETRYABLE";
-    case VerdictKind::give_up:
-      return "NON_RETRYABLE";
-    case VerdictKind::ambiguous:
-      return "AMBIGUOUS";
-    case VerdictKind::success:
-      return "SUCCESS";
+    case VerdictKind::throttle: return "RETRYABLE";
+    case VerdictKind::give_up: return "NON_RETRYABLE";
+    case VerdictKind::ambiguous: return "AMBIGUOUS";
+    case VerdictKind::success: return "SUCCESS";
   }
   return "RETRYABLE";
 }

@@ -13,8 +13,7 @@ bool is_verdict(VerdictKind verdict) {
     case VerdictKind::throttle:
     case VerdictKind::give_up:
     case VerdictKind::ambiguous:
-    case VerdictKind::success:
-      return true;
+    case VerdictKind::success: return true;
   }
   return false;
 }
@@ -26,35 +25,25 @@ bool has_condition(const Rule& rule) {
 
 }  // namespace
 
-Error rule_error(const Rule& rule, int index, std::string what) {
+Error rule_error(const Rule& rule, int index, std::string_view what) {
   return {ErrorCode::invalid_argument, "make classifier",
           fmt::format("rule {} \"{}\": {}", index + 1, rule.name, what)};
 }
 
-std::optional<Error> check_rule(const Rule& rule, int index) {
+std::optional<std::string> check_rule(const Rule& rule) {
   if (!has_condition(rule)) {
-    return rule_error(
-        rule, index,
-        "no condition: give a pattern, an HTTP status, an exit code, an OS error or a "
-        "kind");
+    return "no condition: give a pattern, an HTTP status, an exit code, an OS error or a kind";
   }
   if (!is_verdict(rule.verdict)) {
-    return rule_error(rule, index,
-                      fmt::format("unknown verdict {}", static_cast<int>(rule.verdict)));
+    return fmt::format("unknown verdict {}", static_cast<int>(rule.verdict));
   }
   if (rule.wait && rule.verdict != VerdictKind::throttle) {
-    return rule_error(
-        rule, index,
-        fmt::format("a wait belongs to the verdict throttle, not {}", to_string(rule.verdict)));
+    return fmt::format("a wait belongs to the verdict throttle, not {}", to_string(rule.verdict));
   }
-  if (rule.wait && *rule.wait < Duration::zero()) {
-    return rule_error(rule, index, "negative wait");
-  }
+  if (rule.wait && *rule.wait < Duration::zero()) return "negative wait";
   for (const StatusRange range : rule.http_status) {
     if (range.first > range.last) {
-      return rule_error(
-          rule, index,
-          fmt::format("HTTP status range {}-{} ends before it begins", range.first, range.last));
+      return fmt::format("HTTP status range {}-{} ends before it begins", range.first, range.last);
     }
   }
   return std::nullopt;

@@ -1,0 +1,135 @@
+#include "cli/classify_output.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "core/json_text.hpp"
+#include "core/units.hpp"
+#include "core/utf8.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kIndent = 11;  // the longest verdict and two spaces
+constexpr std::size_t kJsonTextBytes = 4096;
+
+std::string_view colour_of(VerdictKind verdict) {
+  switch (verdict) {
+    case VerdictKind::retry: return "\x1b[36m";      // cyan
+    case VerdictKind::throttle: return "\x1b[33m";   // yellow
+    case VerdictKind::give_up: return "\x1b[31m";    // red
+    case VerdictKind::ambiguous: return "\x1b[35m";  // magenta
+    case VerdictKind::success: return "\x1b[32m";    // green
+  }
+  return "";
+}
+
+std::size_t length_of_first(std::string_view text) {
+  return std::max<std::size_t>(1, first_code_point(text).length);
+}
+
+// The first `columns` characters, the last of them "…" if there are more.
+std::string cut(std::string_view text, std::size_t columns) {
+  std::size_t end = 0;
+  std::size_t end_with_dots = 0;
+  for (std::size_t column = 0; end < text.size(); ++column) {
+    if (column == columns) return std::string(text.substr(0, end_with_dots)) + "…";
+    end_with_dots = column + 1 == columns ? end : end_with_dots;
+    end += length_of_first(text.substr(end));
+  }
+  return std::string(text);
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  for (; !text.empty(); ++columns)
+    text.remove_prefix(length_of_first(text));
+  return columns;
+}
+
+// Words, broken into lines that all start at kIndent.
+void append_wrapped(std::string& out, std::string_view text) {
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string word = cut(text.substr(0, space), kColumns - kIndent);
+    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+    const std::size_t width = columns_of(word);
+    if (column != 0 && column + 1 + width <= kColumns) {
+      out += ' ';
+      column += 1 + width;
+    } else {
+      if (column != 0) out += '\n';
+      out.append(kIndent, ' ');
+      column = kIndent + width;
+    }
+    out += word;
+  }
+  out += '\n';
+}
+
+// "http.unavailable (HTTP status 503): The server is down for now."
+std::string grounds(const Explanation& explanation) {
+  std::string text = explanation.rule.empty() ? "no rule" : explanation.rule;
+  if (explanation.basis != Basis::pattern && explanation.basis != Basis::fallback) {
+    text += fmt::format(" ({} {})", to_string(explanation.basis), explanation.matched);
+  }
+  if (!explanation.reason.empty()) text += ": " + explanation.reason;
+  if (explanation.verdict.wait) {
+    text += fmt::format(" Wait {}.", format_duration(*explanation.verdict.wait));
+  }
+  return text;
+}
+
+void append_member(std::string& out, std::string_view name, std::string_view text) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":", name);
+  append_json_string(out, text);
+}
+
+}  // namespace
+
+void append_for_people(std::string& out, std::string_view text, const Explanation& explanation,
+                       bool colour) {
+  const std::string_view verdict = to_string(explanation.verdict.kind);
+  if (colour) out += colour_of(explanation.verdict.kind);
+  out += verdict;
+  if (colour) out += "\x1b[0m";
+  std::string visible;
+  append_visible(visible, utf8_prefix(text, kColumns * 4));
+  if (!visible.empty()) {
+    out.append(kIndent - verdict.size(), ' ');
+    out += cut(visible, kColumns - kIndent);
+  }
+  out += '\n';
+  std::string below;
+  append_visible(below, grounds(explanation));
+  append_wrapped(out, below);
+}
+
+void append_json(std::string& out, std::string_view text, const Explanation& explanation) {
+  out += "{\"text\":";
+  append_json_string(out, utf8_prefix(text, kJsonTextBytes));
+  fmt::format_to(std::back_inserter(out), ",\"text_bytes\":{}", text.size());
+  append_member(out, "verdict", to_string(explanation.verdict.kind));
+  append_member(out, "category", explanation.category);
+  if (explanation.verdict.wait) {
+    const std::chrono::duration<double> wait = *explanation.verdict.wait;
+    fmt::format_to(std::back_inserter(out), ",\"wait\":{}", wait.count());
+  }
+  append_member(out, "basis", to_string(explanation.basis));
+  if (explanation.rule.empty()) {
+    out += ",\"rule\":null";
+  } else {
+    append_member(out, "rule", explanation.rule);
+  }
+  append_member(out, "reason", explanation.reason);
+  append_member(out, "matched", explanation.matched);
+  if (explanation.offset) {
+    fmt::format_to(std::back_inserter(out), ",\"offset\":{}", *explanation.offset);
+  }
+  out += "}\n";
+}
+
+}  // namespace holdfast::cli
