@@ -78,6 +78,7 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
     reason = GiveUp::not_retryable;
   } else {
     reason = stop_reached(attempt_.number, until);
+    if (!reason && breaker_refuses_after(wait)) reason = GiveUp::breaker_open;
     const bool costs_budget = settings_.budget && verdict.kind == VerdictKind::retry;
     if (!reason && costs_budget && !settings_.budget->spend()) reason = GiveUp::budget;
   }
@@ -162,6 +163,11 @@ Verdict Run::judge(const Observed& observed, const FailureView& failure) const {
   }
   if (settings_.classifier) return settings_.classifier->classify(failure, settings_.log).verdict;
   return {settings_.only_what_conditions_name ? VerdictKind::give_up : VerdictKind::retry};
+}
+
+bool Run::breaker_refuses_after(Duration wait) const {
+  return settings_.breaker && settings_.when_open == WhenOpen::fail &&
+         settings_.breaker->retry_in() > wait;
 }
 
 std::optional<GiveUp> Run::stop_reached(int made, SteadyTime next) const {

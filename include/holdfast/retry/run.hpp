@@ -127,6 +127,8 @@ class Run {
   [[nodiscard]] bool unwanted(const Observed& observed) const;
   [[nodiscard]] Failure describe(const Observed& observed) const;
   [[nodiscard]] Verdict judge(const Observed& observed, const FailureView& failure) const;
+  // A sleep that ends before an open breaker's next probe would be for nothing.
+  [[nodiscard]] bool breaker_refuses_after(Duration wait) const;
   [[nodiscard]] std::optional<GiveUp> stop_reached(int made, SteadyTime next) const;
   void remember(const Observed& observed, Failure failure, Duration wait);
   void give_up(GiveUp reason, const FailureView& failure);
