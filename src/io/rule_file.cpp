@@ -10,17 +10,13 @@
 
 #include <fmt/format.h>
 
-// Header-only and without exceptions: whoever links the installed library needs no TOML library.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include "core/classifier_checks.hpp"
 #include "core/json_text.hpp"
 #include "core/nearest_name.hpp"
 #include "core/pattern_set.hpp"
 #include "core/units.hpp"
 #include "io/os_error_name.hpp"
+#include "io/toml.hpp"
 
 namespace holdfast {
 namespace {

@@ -176,6 +176,8 @@ TEST(RuleFile, a_bad_wait_shows_what_is_wrong_with_it) {
 
 TEST(RuleFile, broken_toml_is_an_error_with_its_place) {
   EXPECT_TRUE(error_of("use = [\n\n[[rule]\n").starts_with("rules.toml:3:"));
+  EXPECT_TRUE(error_of("\n[!]\n").starts_with("rules.toml:2:")) << "see io/toml.hpp";
+  EXPECT_TRUE(error_of("é = 1\n").starts_with("rules.toml:1:")) << "see io/toml.hpp";
 }
 
 TEST(RuleFile, loads_from_a_file_and_says_why_it_cannot) {
