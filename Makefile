@@ -21,10 +21,10 @@ run: install ## build the release and show what it does, in seconds
 test: install ## everything that must hold, as continuous integration runs it
 	@scripts/test
 
-bench: install ## measure; ARGS='--benchmark_filter=…' for a part of it
+bench: install ## measure, each figure beside its target (ARGS: options of Google Benchmark)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bench
-	@build/release/bench/holdfast_bench $(ARGS)
+	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
 
 coverage: install ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html

@@ -112,5 +112,10 @@ void clock_read(benchmark::State& state) {
 }
 BENCHMARK(clock_read)->Name("Clock/now");
 
+void rough_clock_read(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(system_clock().rough_now());
+}
+BENCHMARK(rough_clock_read)->Name("Clock/rough now");
+
 }  // namespace
 }  // namespace holdfast::retry

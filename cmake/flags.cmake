@@ -13,6 +13,8 @@ if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+  # An empty optional or an index out of range ends the test, as a bad address does.
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 
 option(HOLDFAST_COVERAGE "instrument for llvm-cov" OFF)

@@ -128,6 +128,7 @@ class Breaker {
   bool close(std::uint64_t from_word, std::string_view reason) noexcept;
   void announce(State from, State to, std::string_view reason) const noexcept;
 
+  [[nodiscard]] Duration open_until() const noexcept;  // steady time since its epoch
   void count(bool failure, SteadyTime now) noexcept;
   [[nodiscard]] bool rate_reached(SteadyTime now) const noexcept;
   [[nodiscard]] std::int64_t bucket_number(SteadyTime now) const noexcept;

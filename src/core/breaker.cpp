@@ -41,7 +41,7 @@ Breaker::Options sane(Breaker::Options options) {
 
 BreakerOpen::BreakerOpen(const std::string& breaker, Duration retry_in)
     : std::runtime_error("circuit breaker \"" + breaker + "\" is open; next probe in " +
-                         format_duration(retry_in)),
+                         format_duration(std::chrono::ceil<std::chrono::milliseconds>(retry_in))),
       retry_in_(retry_in) {}
 
 std::string_view to_string(Breaker::State state) noexcept {
@@ -65,8 +65,11 @@ Breaker::State Breaker::state() const noexcept {
 
 Duration Breaker::retry_in() const noexcept {
   if (state() != State::open) return Duration::zero();
-  const Duration until(open_until_ns_.load(std::memory_order_acquire));
-  return std::max(until - clock_.rough_now().time_since_epoch(), Duration::zero());
+  return std::max(open_until() - clock_.now().time_since_epoch(), Duration::zero());
+}
+
+Duration Breaker::open_until() const noexcept {
+  return Duration(open_until_ns_.load(std::memory_order_acquire));
 }
 
 Breaker::Permit Breaker::acquire_when_not_closed(std::uint64_t word) noexcept {
@@ -74,7 +77,7 @@ Breaker::Permit Breaker::acquire_when_not_closed(std::uint64_t word) noexcept {
     switch (state_of(word)) {
       case kClosed: return {this, word};
       case kOpen: {
-        if (retry_in() > Duration::zero()) return {};
+        if (clock_.rough_now().time_since_epoch() < open_until()) return {};
         // This call becomes the first probe.
         const std::uint64_t half_open = with_probes(next_word(word, kHalfOpen), 1, 0);
         if (!word_.compare_exchange_strong(word, half_open, std::memory_order_acq_rel)) continue;

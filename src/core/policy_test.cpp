@@ -517,12 +517,26 @@ TEST_F(PolicyTest, N4_a_policy_feeds_its_breaker_and_stops_when_it_opens) {
   EXPECT_EQ(fetch.calls(), 2);
   EXPECT_EQ(history.gave_up(), GiveUp::breaker_open);
   EXPECT_EQ(history.attempts(), 2);
+  EXPECT_THAT(clock.slept(), ElementsAre(1s));  // not again: it would end before the next probe
 
   EXPECT_THROW(guarded.call(fetch), BreakerOpen);  // not even tried
   EXPECT_EQ(fetch.calls(), 2);
   clock.advance(30s);
   EXPECT_EQ(guarded.call(fetch), 1);
   EXPECT_EQ(breaker->state(), Breaker::State::closed);
+}
+
+TEST_F(PolicyTest, N4_a_breaker_that_others_opened_ends_the_call_with_its_last_error) {
+  auto breaker = std::make_shared<Breaker>(Breaker::Options{.open_for = fixed(30s)}, clock, random);
+  const auto guarded = policy.breaker(breaker).before_sleep(
+      [&](const BeforeSleep&) { breaker->force_open(); });
+  Flaky<int> fetch;
+  fetch.throws(HttpError(500, "the last"), 1).returns(1);
+  History history;
+  EXPECT_THROW(guarded.call(fetch, history), HttpError);
+  EXPECT_EQ(history.gave_up(), GiveUp::breaker_open);
+  EXPECT_EQ(history.attempts(), 1);
+  EXPECT_EQ(log.of("retry.give_up").at(0).fields.at("attempts"), "1");
 }
 
 TEST_F(PolicyTest, N4_a_refused_call_returns_an_error_where_it_can) {

@@ -84,7 +84,7 @@ RC_GTEST_PROP(RetryAfter, any_bytes_at_any_time_give_nothing_or_a_wait,
               (const std::string& bytes)) {
   const WallTime now{Duration(*rc::gen::arbitrary<std::int64_t>())};
   const auto wait = parse_retry_after(bytes, now);
-  RC_ASSERT(!wait || *wait >= Duration::zero());
+  RC_ASSERT(wait.value_or(Duration::zero()) >= Duration::zero());
 }
 
 }  // namespace

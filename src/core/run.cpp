@@ -78,6 +78,7 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
     reason = GiveUp::not_retryable;
   } else {
     reason = stop_reached(attempt_.number, until);
+    if (!reason && breaker_refuses_after(wait)) reason = GiveUp::breaker_open;
     const bool costs_budget = settings_.budget && verdict.kind == VerdictKind::retry;
     if (!reason && costs_budget && !settings_.budget->spend()) reason = GiveUp::budget;
   }
@@ -164,6 +165,11 @@ Verdict Run::judge(const Observed& observed, const FailureView& failure) const {
   return {settings_.only_what_conditions_name ? VerdictKind::give_up : VerdictKind::retry};
 }
 
+bool Run::breaker_refuses_after(Duration wait) const {
+  return settings_.breaker && settings_.when_open == WhenOpen::fail &&
+         settings_.breaker->retry_in() > wait;
+}
+
 std::optional<GiveUp> Run::stop_reached(int made, SteadyTime next) const {
   return settings_.stop.reached({.attempts = made, .started = started_, .next = next});
 }
@@ -192,7 +198,6 @@ void Run::give_up(GiveUp reason, const FailureView& failure) {
 }
 
 void Run::record_success() {
-  permit_.success();
   if (history_) history_->attempts_ = attempt_.number;
   if (attempt_.number == 1) return;
   settings_.log.log(Level::info, "retry.recovered",

@@ -58,7 +58,8 @@ class Run {
   [[nodiscard]] const Attempt& attempt() const noexcept { return attempt_; }
 
   void succeeded() {
-    if (permit_ || history_ || attempt_.number > 1) [[unlikely]]
+    permit_.success();
+    if (history_ || attempt_.number > 1) [[unlikely]]
       record_success();
   }
 
@@ -108,7 +109,11 @@ class Run {
   // Failed, sleep and woke in one, with the policy's clock: true if the next attempt may go ahead.
   [[nodiscard]] bool retry_after(const Observed& observed);
   // Begin and all the sleeps that it asks for.
-  [[nodiscard]] bool begin_blocking() { return !settings_.gated || go(admit()); }
+  [[nodiscard]] bool begin_blocking() {
+    if (!settings_.gated) return true;
+    if (!settings_.before_attempt && (permit_ = settings_.breaker->try_acquire())) return true;
+    return go(admit());
+  }
 
   [[nodiscard]] std::vector<std::stop_token> stop_tokens() const { return settings_.stop.tokens(); }
   [[nodiscard]] Clock& clock() const noexcept { return *settings_.clock; }
@@ -122,6 +127,8 @@ class Run {
   [[nodiscard]] bool unwanted(const Observed& observed) const;
   [[nodiscard]] Failure describe(const Observed& observed) const;
   [[nodiscard]] Verdict judge(const Observed& observed, const FailureView& failure) const;
+  // A sleep that ends before an open breaker's next probe would be for nothing.
+  [[nodiscard]] bool breaker_refuses_after(Duration wait) const;
   [[nodiscard]] std::optional<GiveUp> stop_reached(int made, SteadyTime next) const;
   void remember(const Observed& observed, Failure failure, Duration wait);
   void give_up(GiveUp reason, const FailureView& failure);

@@ -1,32 +1,49 @@
+// What a user of the installed library may write: retry, classify, test without waiting.
 #include <cstdio>
+#include <expected>
 #include <string>
 
-#include <holdfast/log.hpp>
-#include <holdfast/result.hpp>
-#include <holdfast/verdict.hpp>
+#include <holdfast/classify.hpp>
+#include <holdfast/policies.hpp>
+#include <holdfast/retry.hpp>
+#include <holdfast/testing.hpp>
+
+using namespace std::chrono_literals;
 
 namespace {
 
-class Printer final : public holdfast::LogSink {
- public:
-  void write(const holdfast::LogRecord& record) noexcept override {
-    std::printf("%.*s: %.*s\n", static_cast<int>(record.event.size()), record.event.data(),
-                static_cast<int>(record.message.size()), record.message.data());
-    ++written_;
-  }
-  int written() const { return written_; }
-
- private:
-  int written_ = 0;
-};
+int check(bool holds, const char* what) {
+  std::printf("%-4s %s\n", holds ? "ok" : "BAD", what);
+  return holds ? 0 : 1;
+}
 
 }  // namespace
 
 int main() {
-  Printer printer;
-  const holdfast::Logger logger(printer);
-  const std::string verdict(to_string(holdfast::VerdictKind::give_up));
-  logger.log(holdfast::Level::info, "example", "the installed library says " + verdict,
-             {{"attempts", 3}, {"wait", std::chrono::seconds(1)}});
-  return printer.written() == 1 ? 0 : 1;
+  holdfast::testing::FakeClock clock;
+  holdfast::testing::FakeRandom random;
+  const auto classifier =
+      holdfast::Classifier::make(holdfast::combine(
+          {{{.name = "mine", .pattern = "sold out", .verdict = holdfast::VerdictKind::give_up}},
+           holdfast::presets::all()}));
+  if (!classifier) return 1;
+
+  const auto policy = holdfast::retry::Policy(clock, random)
+                          .named("order")
+                          .stop(holdfast::retry::attempts(5) | holdfast::retry::elapsed(1min))
+                          .wait(holdfast::retry::exponential({.first = 1s, .cap = 16s}))
+                          .classify_with(*classifier);
+
+  holdfast::testing::Flaky<std::expected<int, std::string>> order;
+  order.fails(std::string("connection reset by peer"), 2).returns(7);
+  int bad = check(policy.call(order) == 7, "recovers after two failures");
+  bad += check(clock.now().time_since_epoch() == 3s, "after waits of 1 s and 2 s");
+
+  holdfast::testing::Flaky<std::expected<int, std::string>> hopeless;
+  hopeless.fails(std::string("the concert is sold out"));
+  bad += check(!policy.call(hopeless) && hopeless.calls() == 1, "gives up at once by a rule of its own");
+
+  const auto real = holdfast::policies::publish();
+  bad += check(real.call([] { return 1; }) == 1, "works on the system's clock");
+  return bad ? 1 : 0;
 }

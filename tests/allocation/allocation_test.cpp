@@ -1,0 +1,92 @@
+// What must not allocate does not: counted by replacing the global operator new of this program.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <expected>
+#include <new>
+
+#include <holdfast/classify.hpp>
+#include <holdfast/retry.hpp>
+#include <holdfast/testing.hpp>
+
+namespace {
+
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class F>
+long allocations_of(F&& function) {
+  function();  // what is made once, at the first call, is not a cost of each
+  const long before = allocations;
+  for (int i = 0; i < 100; ++i) function();
+  return allocations - before;
+}
+
+TEST(Allocation, is_counted_here) {
+  const long before = allocations;
+  std::vector<std::string> kept(100, std::string(100, 'x'));
+  EXPECT_GE(allocations - before, 101);
+}
+
+TEST(Allocation, a_successful_call_through_a_policy_makes_none) {
+  const auto plain = retry::Policy().stop(retry::attempts(5));
+  EXPECT_EQ(allocations_of([&] { plain.call([] { return 1; }); }), 0);
+  EXPECT_EQ(allocations_of([&] { plain.call([] {}); }), 0);
+  EXPECT_EQ(allocations_of([&] {
+              static_cast<void>(plain.call([]() -> std::expected<int, int> { return 1; }));
+            }),
+            0);
+}
+
+TEST(Allocation, a_policy_with_everything_makes_none_either) {
+  const auto full = retry::Policy()
+                        .named("a name too long to be kept inside of a string object itself")
+                        .stop(retry::attempts(5) | retry::elapsed(1s))
+                        .retry_on<std::runtime_error>()
+                        .classify_with(Classifier::make(presets::all()).value())
+                        .budget(std::make_shared<RetryBudget>())
+                        .breaker(std::make_shared<Breaker>(Breaker::Options{.failure_rate = 0.5}))
+                        .before_attempt([](const retry::Attempt&) {})
+                        .on_give_up([](const retry::GaveUp&) {})
+                        .log_to(Logger(stderr_log()));
+  EXPECT_EQ(allocations_of([&] { full.call([] { return 1; }); }), 0);
+}
+
+TEST(Allocation, a_breaker_and_a_budget_make_none) {
+  Breaker breaker;
+  EXPECT_EQ(allocations_of([&] { breaker.try_acquire().success(); }), 0);
+  RetryBudget budget;
+  EXPECT_EQ(allocations_of([&] {
+              budget.earn();
+              static_cast<void>(budget.spend());
+            }),
+            0);
+}
+
+TEST(Allocation, a_wait_makes_none) {
+  const auto wait = retry::fixed(1s).times(2).then(
+      retry::from_error(retry::exponential({.jitter = retry::Jitter::decorrelated}) + retry::fixed(1ms)));
+  int number = 0;
+  EXPECT_EQ(allocations_of([&] {
+              static_cast<void>(wait.next({.retry = ++number, .previous = 2s}, system_random()));
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace holdfast
