@@ -1,14 +1,17 @@
 #pragma once
 
-// toml++, as every file here must include it: header-only, so that whoever links the installed library
-// needs no TOML library, and without exceptions.
+// toml++, as every file here must include it: header-only, so that whoever links the installed
+// library needs no TOML library, and without exceptions.
 //
-// Version 3.3 takes two things for granted that a bad file can break; in a release build it hands them
-// to the compiler as facts. Both were found by rule_file_fuzz, and both become plain parse errors here:
-//  - that the header of a table begins with a key ("[!]"): an assertion, switched off. NDEBUG is not
-//    set while it is read, since that would turn the assertion into an assumption.
-//  - that certain letters outside of quotes do not exist ("é = 1"): a point called unreachable in
-//    functions that say whether a character is a space. There it means no.
+// Version 3.3 takes two things for granted that a bad file can break; in a release build it hands
+// them to the compiler as facts. rule_file_fuzz found both, and both become plain parse errors
+// here:
+//  - The header of a table begins with a key, unlike "[!]". This is an assertion, switched off;
+//    without NDEBUG, which would make an assumption of it.
+//  - Certain letters do not stand outside of quotes, unlike "é = 1". This is a point called
+//    unreachable in functions that say whether a character is a space; there it means no.
+#include <cstdint>  // which one of its headers forgets
+
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_cast<void>(0)
