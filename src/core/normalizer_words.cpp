@@ -10,12 +10,12 @@ namespace {
 // A longer number than this is no code of anybody's.
 constexpr std::size_t kLongestCode = 6;
 
-constexpr std::array<std::string_view, 29> kCodeWords{
+constexpr std::array<std::string_view, 30> kCodeWords{
     "code",      "status",     "http",       "errno",       "winerror",   "signal",
     "exit",      "exited",     "sqlstate",   "sqlcode",     "state",      "severity",
     "curl",      "rc",         "hresult",    "statuscode",  "exitcode",   "exitstatus",
     "errorcode", "errcode",    "returncode", "replycode",   "resultcode", "subcode",
-    "httpcode",  "httpstatus", "vendorcode", "errornumber", "retcode"};
+    "httpcode",  "httpstatus", "vendorcode", "errornumber", "retcode",    "httperror"};
 constexpr std::array<std::string_view, 3> kErrorWords{"error", "err", "exception"};
 constexpr std::array<std::string_view, 5> kFillers{"with", "is", "was", "of", "by"};
 

@@ -78,7 +78,9 @@ constexpr std::array<std::string_view, 33> kSourceEndings{
 
 [[nodiscard]] std::size_t relative_path(std::string_view text) noexcept {
   if (!is_alnum(at(text, 0))) return 0;
-  const std::size_t length = without_trailing(text, run_of(text, is_path_char), ".?*/");
+  // Without the marks of queries: of caller=src/main.go, the path begins after the "=".
+  const auto is_plain = [](char c) { return is_alnum(c) || is_one_of(c, "._-/@+~"); };
+  const std::size_t length = without_trailing(text, run_of(text, is_plain), "./");
   const std::string_view name = text.substr(0, length);
   const auto slashes = std::ranges::count(name, '/');
   if (slashes >= 2 || (slashes == 1 && has_source_ending(name))) return length;
@@ -198,6 +200,7 @@ std::size_t ipv4(std::string_view text) noexcept {
 
 std::size_t ipv6(std::string_view text) noexcept {
   if (at(text, 0) == '[') {
+    if (at(text, 1) == '[') return 0;
     const std::size_t inner = ipv6(text.substr(1));
     if (inner == 0 || at(text, inner + 1) != ']') return 0;
     const std::size_t length = inner + 2;
