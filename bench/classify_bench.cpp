@@ -71,7 +71,8 @@ void run_rules(benchmark::State& state, std::vector<Rule> rules) {
   const Classifier classifier = Classifier::make(std::move(rules)).value();
   const std::vector<std::string> texts = varied_texts();
   // The automaton is built as it meets texts; what is measured is a classifier that has met some.
-  for (const std::string& text : texts) benchmark::DoNotOptimize(classifier.classify({text}));
+  for (const std::string& text : texts)
+    benchmark::DoNotOptimize(classifier.classify({text}));
   run(state, texts, [&](std::string_view text) { return classifier.classify({text}); });
 }
 

@@ -6,8 +6,8 @@
 // warning for every retry, one record for success after retries, one for giving up.
 namespace holdfast::policies {
 
-// Whether a failure says that the other side could not be reached, or went away: what publishing and
-// downloading retry. Anything else (a bad argument, a refusal) comes back at once.
+// Whether a failure says that the other side could not be reached, or went away: what publishing
+// and downloading retry. Anything else (a bad argument, a refusal) comes back at once.
 [[nodiscard]] bool is_connection_failure(const FailureView& failure);
 
 // Publishing a job: 5 attempts, waits of 1 s, 2 s, 4 s, 8 s (at most 16 s). (R1, R2)

@@ -36,14 +36,10 @@ holdfast::Field field_of(std::string_view name, std::string_view value) {
   std::int64_t bits = 0;
   std::memcpy(&bits, value.data(), sizeof bits);
   switch (name.size() % 4) {
-    case 0:
-      return {name, bits};
-    case 1:
-      return {name, holdfast::Duration(bits)};
-    case 2:
-      return {name, std::bit_cast<double>(bits)};
-    default:
-      return {name, value};
+    case 0: return {name, bits};
+    case 1: return {name, holdfast::Duration(bits)};
+    case 2: return {name, std::bit_cast<double>(bits)};
+    default: return {name, value};
   }
 }
 

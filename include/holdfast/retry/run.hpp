@@ -29,9 +29,9 @@ using ResultOf = decltype(invoke(std::declval<Function&>(), std::declval<const A
 
 }  // namespace detail
 
-// The steps of one call under a policy, without the call and without the sleep: a state machine that
-// says what to do next. Policy::call drives it with a blocking sleep, <holdfast/retry_asio.hpp> with
-// a timer; with it a policy can be used in any other event loop.
+// The steps of one call under a policy, without the call and without the sleep: a state machine
+// that says what to do next. Policy::call drives it with a blocking sleep,
+// <holdfast/retry_asio.hpp> with a timer; with it a policy can be used in any other event loop.
 //
 //   begin → Go, Sleep or Refuse
 //   after an attempt: succeeded(), or failed(what) → Sleep or nothing (it gave up)
