@@ -38,8 +38,7 @@ TEST(PatternSet, gives_the_same_answer_with_any_memory_budget) {
   EXPECT_TRUE(compiled && did_not_compile) << "the budgets must cover both";
 }
 
-TEST(PatternSet, tries_one_by_one_when_the_pass_runs_out_of_memory) {
-  // The program of these fits in the budget, the states that this text leads to do not.
+TEST(PatternSet, gives_the_same_answer_when_its_cache_overflows_within_a_text) {
   std::vector<std::string> patterns;
   for (char c = 'a'; c <= 'z'; ++c)
     patterns.push_back(std::string(1, c) + ".{0,30}!");
@@ -52,6 +51,17 @@ TEST(PatternSet, tries_one_by_one_when_the_pass_runs_out_of_memory) {
   for (std::int64_t budget = 10'000; budget < 2'000'000; budget += budget / 16) {
     EXPECT_EQ(hits_of(set_of(patterns, budget), text), expected) << budget;
   }
+}
+
+TEST(PatternSet, tries_one_by_one_when_the_pass_fails) {
+  // RE2 checks at compile time that its memory suffices to begin with, so running out later cannot
+  // be staged. A set that was never compiled fails in the same way: no match, and an error beside
+  // it.
+  PatternSet set;
+  for (const auto& pattern : kPatterns)
+    ASSERT_TRUE(set.add(pattern)) << pattern;
+  ASSERT_TRUE(set.one_pass());
+  EXPECT_EQ(hits_of(set, "rpc: Nonce too low"), (std::vector<int>{0, 1, 3}));
 }
 
 TEST(PatternSet, finds_where_a_pattern_matched) {
