@@ -200,7 +200,7 @@ Wait operator+(const Wait& a, const Wait& b) {
   return Wait(std::make_shared<SumSchedule>(a.schedule_, b.schedule_));
 }
 
-Wait from_error(Wait otherwise) {
+Wait from_error(const Wait& otherwise) {
   return Wait(std::make_shared<FromErrorSchedule>(otherwise.schedule_));
 }
 

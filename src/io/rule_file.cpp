@@ -3,10 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -284,7 +284,7 @@ Result<std::vector<Rule>> load_rules(const std::string& path) {
   if (!file || (file.peek(), file.bad()) || (!file.eof() && !(text << file.rdbuf()))) {
     const int reason = errno != 0 ? errno : EIO;
     return fail(reason == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable,
-                std::string(kOperation), fmt::format("{}: {}", path, std::strerror(reason)));
+                std::string(kOperation), fmt::format("{}: {}", path, std::generic_category().message(reason)));
   }
   return parse_rules(text.view(), path);
 }

@@ -135,6 +135,7 @@ class Observed {
     } catch (const E& error) {
       found = &error;  // lives on in exception_
     } catch (...) {
+      found = nullptr;
     }
     if (found) function(*found);
     return found != nullptr;

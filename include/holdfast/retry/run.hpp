@@ -111,7 +111,10 @@ class Run {
   // Begin and all the sleeps that it asks for.
   [[nodiscard]] bool begin_blocking() {
     if (!settings_.gated) return true;
-    if (!settings_.before_attempt && (permit_ = settings_.breaker->try_acquire())) return true;
+    if (!settings_.before_attempt) {
+      permit_ = settings_.breaker->try_acquire();
+      if (permit_) return true;
+    }
     return go(admit());
   }
 
