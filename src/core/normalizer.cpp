@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 12> kPlaceholders{"<n>",    "<hex>", "<id
                                                          "<addr>", "<mac>", "<email>", "<path>",
                                                          "<time>", "<dur>", "<size>",  "<str>"};
 
-// Marks that may stand inside a word; after any other, a new word begins.
+// Marks that may stand inside a word; after any other, another word begins.
 constexpr std::string_view kInsideWord = "._-/@+%\\~";
 constexpr std::string_view kQuotes = "'\"`";
 constexpr std::string_view kSmallLettersAndHyphen = "abcdefghijklmnopqrstuvwxyz-";

@@ -68,6 +68,7 @@ class Normalizer {
   [[nodiscard]] bool take_pod_suffix();
   [[nodiscard]] bool take_identity_hash();
   void take_word();
+  void take_http_version();
   void take_separator();
 
   [[nodiscard]] bool is_code(std::size_t start, std::size_t length) const noexcept;

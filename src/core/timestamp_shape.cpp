@@ -1,7 +1,7 @@
 // Dates and times of day; the one shape of text_shapes.hpp that needs a file of its own.
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/text_shapes.hpp"
@@ -185,7 +185,7 @@ std::size_t timestamp(std::string_view text) noexcept {
   using Form = bool (*)(Reader&);
   constexpr std::array<Form, 6> kFromDigit{iso, compact_iso, day_first, rfc, slashed, time_alone};
   constexpr std::array<Form, 2> kFromName{rfc, month_first};
-  const auto first_match = [text](const auto& forms) -> std::size_t {
+  const auto first_match = [text](std::span<const Form> forms) -> std::size_t {
     for (const Form form : forms) {
       Reader reader(text);
       if (form(reader) && reader.at_word_end()) return reader.length();
