@@ -128,22 +128,6 @@ template <std::size_t N>
 
 }  // namespace
 
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-bool is_hex_digit(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_alnum(char c) noexcept {
-  return is_digit(c) || is_letter(c);
-}
-
 std::size_t alnum_run(std::string_view text) noexcept {
   return run_of(text, is_alnum);
 }

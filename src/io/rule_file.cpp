@@ -284,7 +284,8 @@ Result<std::vector<Rule>> load_rules(const std::string& path) {
   if (!file || (file.peek(), file.bad()) || (!file.eof() && !(text << file.rdbuf()))) {
     const int reason = errno != 0 ? errno : EIO;
     return fail(reason == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable,
-                std::string(kOperation), fmt::format("{}: {}", path, std::generic_category().message(reason)));
+                std::string(kOperation),
+                fmt::format("{}: {}", path, std::generic_category().message(reason)));
   }
   return parse_rules(text.view(), path);
 }
