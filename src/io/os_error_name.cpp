@@ -8,8 +8,9 @@ namespace holdfast {
 
 std::optional<int> os_error_number(std::string_view name) noexcept {
   int number = 0;
-  const char* end = name.data() + name.size();
-  if (const auto [at, error] = std::from_chars(name.data(), end, number);
+  const char* begin = name.data();
+  const char* end = begin + name.size();
+  if (const auto [at, error] = std::from_chars(begin, end, number);
       error == std::errc() && at == end && number > 0) {
     return number;
   }

@@ -191,8 +191,9 @@ std::optional<StatusRange> parse_status(std::string_view text) {
   }
   const auto code = [](std::string_view digits) -> std::optional<int> {
     int number = 0;
-    const char* end = digits.data() + digits.size();
-    const auto [at, error] = std::from_chars(digits.data(), end, number);
+    const char* begin = digits.data();
+    const char* end = begin + digits.size();
+    const auto [at, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || at != end || number < 100 || number > 999) return std::nullopt;
     return number;
   };
@@ -282,10 +283,10 @@ Result<std::vector<Rule>> load_rules(const std::string& path) {
   std::ostringstream text;
   // A folder opens, and fails when it is read.
   if (!file || (file.peek(), file.bad()) || (!file.eof() && !(text << file.rdbuf()))) {
-    const int reason = errno != 0 ? errno : EIO;
-    return fail(reason == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable,
-                std::string(kOperation),
-                fmt::format("{}: {}", path, std::generic_category().message(reason)));
+    const std::error_code reason(errno != 0 ? errno : EIO, std::generic_category());
+    return fail(reason == std::errc::no_such_file_or_directory ? ErrorCode::not_found
+                                                               : ErrorCode::unavailable,
+                std::string(kOperation), fmt::format("{}: {}", path, reason.message()));
   }
   return parse_rules(text.view(), path);
 }
