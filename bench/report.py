@@ -64,6 +64,8 @@ FIGURES = [
     Figure("classification, all presets",
            lambda ns: 1e3 / ns["Classify/all_presets"], "million/s", 1, at_least=True),
     Figure("1,020 rules, over 20 rules", ratio("Classify/1020_rules", "Classify/20_rules"), "×", 1.5),
+    Figure("fingerprint of a 140-byte error",
+           lambda ns: ns["Fingerprint/typical"] / 1e3, "µs"),
     Figure("std::regex one by one, over one pass",
            ratio("Classify/std_regex_one_by_one", "Classify/all_presets"), "×"),
 ]

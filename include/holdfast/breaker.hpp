@@ -32,9 +32,9 @@ class BreakerOpen : public std::runtime_error {
 //   open       no call goes through until `open_for` is over
 //   half-open  `probes` calls go through: all succeed → closed, one fails → open again
 //
-// A call asks for a Permit and reports on it. A permit that is dropped without a report (an exception
-// on the way) counts as nothing and frees its place. A report from before the last change of state
-// is ignored: a slow call from before an outage says nothing about now.
+// A call asks for a Permit and reports on it. A permit that is dropped without a report (an
+// exception on the way) counts as nothing and frees its place. A report from before the last change
+// of state is ignored: a slow call from before an outage says nothing about now.
 //
 // Threads: all members may be called from any thread at once; there is no lock. The breaker must
 // outlive its permits.
@@ -55,7 +55,8 @@ class Breaker {
     double failure_rate = 0;       // opens at this share of failures in the window; 0: do not look
     Duration window = std::chrono::seconds(10);
     int least_calls = 20;  // of the window, before its rate says anything
-    retry::Wait open_for = retry::fixed(std::chrono::seconds(30));  // asked again each time in a row
+    retry::Wait open_for =
+        retry::fixed(std::chrono::seconds(30));  // asked again each time in a row
     int probes = 1;
     // Called after each change, by the thread that made it. Must not throw.
     std::function<void(const Change&)> on_change = {};

@@ -16,9 +16,9 @@ namespace holdfast {
 class RetryBudget {
  public:
   struct Options {
-    double ratio = 0.2;        // retries earned by one call
-    double per_second = 10;    // retries that come with time
-    double capacity = 100;     // the most that can be saved up; also what it begins with
+    double ratio = 0.2;      // retries earned by one call
+    double per_second = 10;  // retries that come with time
+    double capacity = 100;   // the most that can be saved up; also what it begins with
   };
 
   RetryBudget() : RetryBudget(Options()) {}

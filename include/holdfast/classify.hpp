@@ -109,7 +109,7 @@ class Classifier {
   [[nodiscard]] Classification classify(const FailureView& failure) const;
 
   // The same, and logs it: event `classify`; warning for what is not retried, info for what is.
-  Classification classify(const FailureView& failure, const Logger& log) const;
+  [[nodiscard]] Classification classify(const FailureView& failure, const Logger& log) const;
 
   [[nodiscard]] Explanation explain(const FailureView& failure) const;
 

@@ -7,8 +7,8 @@
 
 namespace holdfast {
 
-// Where time comes from. Nothing in Holdfast reads a clock or sleeps but through this, so that tests
-// can put testing::FakeClock in its place and never wait.
+// Where time comes from. Nothing in Holdfast reads a clock or sleeps but through this, so that
+// tests can put testing::FakeClock in its place and never wait.
 //
 // Threads: all members may be called from any thread at once.
 class Clock {

@@ -17,8 +17,8 @@ enum class FailureKind : std::uint8_t { error, timeout, crash };
 
 [[nodiscard]] std::string_view to_string(FailureKind kind) noexcept;
 
-// What is known of one failure. Owns nothing: it is what classifiers look at, and a 10 MB error text
-// is not copied for that.
+// What is known of one failure. Owns nothing: it is what classifiers look at, and a 10 MB error
+// text is not copied for that.
 struct FailureView {
   std::string_view message = {};
   FailureKind kind = FailureKind::error;
@@ -50,10 +50,13 @@ struct Failure {
 [[nodiscard]] Failure to_failure(const std::error_code& error);
 [[nodiscard]] Failure to_failure(const Error& error);
 [[nodiscard]] Failure to_failure(std::string_view error);
-[[nodiscard]] inline Failure to_failure(const Failure& failure) { return failure; }
+[[nodiscard]] inline Failure to_failure(const Failure& failure) {
+  return failure;
+}
 
 // The value of an HTTP Retry-After header: seconds, or a date of one of the three forms that HTTP
 // allows. A date in the past is a wait of zero. Nothing if it is neither.
-[[nodiscard]] std::optional<Duration> parse_retry_after(std::string_view value, WallTime now) noexcept;
+[[nodiscard]] std::optional<Duration> parse_retry_after(std::string_view value,
+                                                        WallTime now) noexcept;
 
 }  // namespace holdfast

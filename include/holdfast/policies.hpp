@@ -6,12 +6,12 @@
 // warning for every retry, one record for success after retries, one for giving up.
 namespace holdfast::policies {
 
-// Whether a failure says that the other side could not be reached, or went away: what publishing and
-// downloading retry. Anything else (a bad argument, a refusal) comes back at once.
+// Whether a failure says that the other side could not be reached, or went away: what publishing
+// and downloading retry. Anything else (a bad argument, a refusal) comes back at once.
 [[nodiscard]] bool is_connection_failure(const FailureView& failure);
 
 // Publishing a job: 5 attempts, waits of 1 s, 2 s, 4 s, 8 s (at most 16 s). (R1, R2)
-[[nodiscard]] inline retry::Policy publish(Logger log = {}, retry::Policy base = {}) {
+[[nodiscard]] inline retry::Policy publish(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("publish")
       .stop(retry::attempts(5))
@@ -21,7 +21,7 @@ namespace holdfast::policies {
 }
 
 // Downloading an input object: 3 attempts, waits of 1 s, 2 s (at most 8 s). (R3)
-[[nodiscard]] inline retry::Policy download(Logger log = {}, retry::Policy base = {}) {
+[[nodiscard]] inline retry::Policy download(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("download")
       .stop(retry::attempts(3))
@@ -32,7 +32,7 @@ namespace holdfast::policies {
 
 // Connecting to a broker at start: 90 attempts, 10 s apart, whatever the error; after the last, one
 // critical record. (R8)
-[[nodiscard]] inline retry::Policy connect(Logger log = {}, retry::Policy base = {}) {
+[[nodiscard]] inline retry::Policy connect(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("connect")
       .stop(retry::attempts(90))

@@ -1,5 +1,12 @@
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/post.hpp>
@@ -7,13 +14,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include <deque>
-#include <functional>
-#include <memory>
-#include <type_traits>
-#include <utility>
-#include <variant>
 
 #include <holdfast/retry.hpp>
 
@@ -31,7 +31,8 @@ using AwaitedResultOf = typename Awaited<ResultOf<Function>>::type;
 
 }  // namespace detail
 
-// How a coroutine sleeps: ends at `until` (true), or early on a stop token or a cancellation (false).
+// How a coroutine sleeps: ends at `until` (true), or early on a stop token or a cancellation
+// (false).
 using AsioSleep = std::function<boost::asio::awaitable<bool>(
     SteadyTime until, Clock& clock, const std::vector<std::stop_token>& stop)>;
 
@@ -47,7 +48,8 @@ inline boost::asio::awaitable<bool> timer_sleep(SteadyTime until, Clock& clock,
     boost::asio::post(executor, [timer] { timer->expires_at(SteadyTime::min()); });
   };
   std::deque<std::stop_callback<decltype(cancel)>> callbacks;
-  for (const auto& token : stop) callbacks.emplace_back(token, cancel);
+  for (const auto& token : stop)
+    callbacks.emplace_back(token, cancel);
 
   boost::system::error_code error;
   co_await timer->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, error));
@@ -58,13 +60,13 @@ inline boost::asio::awaitable<bool> timer_sleep(SteadyTime until, Clock& clock,
   co_return !error;
 }
 
-// Policy::call for a function that returns boost::asio::awaitable<T>, where T is void, a plain value
-// or std::expected. The policy and the function live in the coroutine; what the function refers to
-// must outlive it, and so must `history`, if given. Cancelling the coroutine while it sleeps ends the
-// call with what the last attempt ended with.
+// Policy::call for a function that returns boost::asio::awaitable<T>, where T is void, a plain
+// value or std::expected. The policy and the function live in the coroutine; what the function
+// refers to must outlive it, and so must `history`, if given. Cancelling the coroutine while it
+// sleeps ends the call with what the last attempt ended with.
 //
-// Threads: as for every coroutine, one executor that runs one handler at a time (a strand, where the
-// context has several threads).
+// Threads: as for every coroutine, one executor that runs one handler at a time (a strand, where
+// the context has several threads).
 template <class Function>
 boost::asio::awaitable<detail::AwaitedResultOf<Function>> co_call(Policy policy, Function function,
                                                                   History* history = nullptr,

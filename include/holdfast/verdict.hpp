@@ -13,7 +13,8 @@ enum class VerdictKind : std::uint8_t {
   retry,      // it may recover: try again, and count the attempt
   throttle,   // the other side asks us to slow down: wait, and do not count the attempt
   give_up,    // it cannot recover: trying again only costs
-  ambiguous,  // it may have happened in spite of the error: never retried blindly, kept for a person
+  ambiguous,  // it may have happened in spite of the error: never retried blindly, kept for a
+              // person
   success,    // it has happened: the error says that the work was done already
 };
 
@@ -21,7 +22,8 @@ enum class VerdictKind : std::uint8_t {
 
 struct Verdict {
   VerdictKind kind = VerdictKind::retry;
-  std::optional<Duration> wait = {};  // of a throttle: the least wait, where the rule or the error says one
+  std::optional<Duration> wait =
+      {};  // of a throttle: the least wait, where the rule or the error says one
 
   bool operator==(const Verdict&) const = default;
 };

@@ -66,7 +66,12 @@ class DemoSink final : public LogSink {
 class Demo {
  public:
   Demo(Io& io, bool json, Clock& clock, Random& random)
-      : io_(io), json_(json), clock_(clock), random_(random), sink_(io, json, clock.wall_now()), log_(sink_, clock) {}
+      : io_(io),
+        json_(json),
+        clock_(clock),
+        random_(random),
+        sink_(io, json, clock.wall_now()),
+        log_(sink_, clock) {}
 
   void run() {
     flaky_call();
@@ -76,10 +81,9 @@ class Demo {
 
  private:
   void flaky_call() {
-    const auto policy =
-        base("fetch price")
-            .stop(retry::attempts(5) | retry::elapsed(10s))
-            .wait(retry::exponential({.first = 400ms, .factor = 2, .cap = 2s}));
+    const auto policy = base("fetch price")
+                            .stop(retry::attempts(5) | retry::elapsed(10s))
+                            .wait(retry::exponential({.first = 400ms, .factor = 2, .cap = 2s}));
     act("A call that fails for a while, and recovers");
     say(fmt::format("Policy: 5 attempts in 10s, waits of {}", policy.waits().text()));
     int calls = 0;
@@ -182,8 +186,9 @@ void add_demo(CLI::App& program, Io& io, int& exit_code) {
   auto json = std::make_shared<bool>(false);
   verb->add_flag("--json", *json, "Log records as JSON lines");
   verb->footer("\nExample:\n  holdfast demo");
-  verb->callback(
-      [&io, &exit_code, json] { exit_code = run_demo(io, *json, system_clock(), system_random()); });
+  verb->callback([&io, &exit_code, json] {
+    exit_code = run_demo(io, *json, system_clock(), system_random());
+  });
 }
 
 }  // namespace holdfast::cli

@@ -27,9 +27,9 @@ TEST_F(DemoTest, recovers_gives_up_and_opens_a_breaker_in_under_ten_seconds) {
   EXPECT_EQ(run_demo(io, false, clock, random), kDone);
   EXPECT_THAT(out.str(),
               AllOf(HasSubstr("fetch price succeeded after 3 attempts"),
-                    HasSubstr("[NON_RETRYABLE] Pattern match"), HasSubstr("breaker payments: closed → open"),
-                    HasSubstr("next probe in 1.5s"), HasSubstr("half-open → closed"),
-                    HasSubstr("The third went through.")));
+                    HasSubstr("[NON_RETRYABLE] Pattern match"),
+                    HasSubstr("breaker payments: closed → open"), HasSubstr("next probe in 1.5s"),
+                    HasSubstr("half-open → closed"), HasSubstr("The third went through.")));
   EXPECT_LT(clock.now().time_since_epoch(), 10s);
   EXPECT_EQ(err.str(), "");
 }

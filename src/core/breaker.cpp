@@ -12,10 +12,18 @@ namespace {
 constexpr int kOutShift = 2, kDoneShift = 17, kGenerationShift = 32;
 constexpr std::uint64_t kProbeMask = (1U << 15) - 1;
 
-std::uint64_t state_of(std::uint64_t word) { return word & 3; }
-std::uint64_t out_of(std::uint64_t word) { return (word >> kOutShift) & kProbeMask; }
-std::uint64_t done_of(std::uint64_t word) { return (word >> kDoneShift) & kProbeMask; }
-std::uint64_t generation_of(std::uint64_t word) { return word >> kGenerationShift; }
+std::uint64_t state_of(std::uint64_t word) {
+  return word & 3;
+}
+std::uint64_t out_of(std::uint64_t word) {
+  return (word >> kOutShift) & kProbeMask;
+}
+std::uint64_t done_of(std::uint64_t word) {
+  return (word >> kDoneShift) & kProbeMask;
+}
+std::uint64_t generation_of(std::uint64_t word) {
+  return word >> kGenerationShift;
+}
 
 std::uint64_t next_word(std::uint64_t word, std::uint64_t state) {
   return ((generation_of(word) + 1) << kGenerationShift) | state;
@@ -136,9 +144,9 @@ void Breaker::probe_ended(std::uint64_t permit_word, bool succeeded) noexcept {
       if (open(word, "a probe failed")) return;
     } else if (done_of(word) + 1 >= static_cast<std::uint64_t>(options_.probes)) {
       if (close(word, "probes succeeded")) return;
-    } else if (word_.compare_exchange_strong(
-                   word, with_probes(word, out_of(word) - 1, done_of(word) + 1),
-                   std::memory_order_acq_rel)) {
+    } else if (word_.compare_exchange_strong(word,
+                                             with_probes(word, out_of(word) - 1, done_of(word) + 1),
+                                             std::memory_order_acq_rel)) {
       return;
     }
     word = word_.load(std::memory_order_acquire);
@@ -164,7 +172,8 @@ bool Breaker::open(std::uint64_t from_word, std::string_view reason) noexcept {
 bool Breaker::close(std::uint64_t from_word, std::string_view reason) noexcept {
   // Before the word: the first call of the new time must not meet the counts of the old one.
   failures_in_row_.store(0, std::memory_order_relaxed);
-  for (auto& bucket : buckets_) bucket.store(0, std::memory_order_relaxed);
+  for (auto& bucket : buckets_)
+    bucket.store(0, std::memory_order_relaxed);
   if (!word_.compare_exchange_strong(from_word, next_word(from_word, kClosed),
                                      std::memory_order_acq_rel)) {
     return false;

@@ -1,7 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/breaker.hpp>
 #include <holdfast/testing.hpp>
@@ -26,10 +26,12 @@ struct BreakerTest : ::testing::Test {
   }
 
   static void fail(Breaker& breaker, int times) {
-    for (int i = 0; i < times; ++i) breaker.try_acquire().failure();
+    for (int i = 0; i < times; ++i)
+      breaker.try_acquire().failure();
   }
   static void succeed(Breaker& breaker, int times) {
-    for (int i = 0; i < times; ++i) breaker.try_acquire().success();
+    for (int i = 0; i < times; ++i)
+      breaker.try_acquire().success();
   }
 };
 
@@ -136,7 +138,9 @@ TEST_F(BreakerTest, a_dropped_probe_frees_its_place) {
   auto breaker = make({.consecutive_failures = 1, .open_for = retry::fixed(1s)});
   fail(*breaker, 1);
   clock.advance(1s);
-  { const auto dropped = breaker->try_acquire(); }
+  {
+    const auto dropped = breaker->try_acquire();
+  }
   EXPECT_EQ(breaker->state(), State::half_open);
   EXPECT_TRUE(breaker->try_acquire());
 }
@@ -175,12 +179,12 @@ TEST_F(BreakerTest, obeys_a_person) {
   breaker->force_open();
   breaker->reset();
   EXPECT_EQ(breaker->state(), State::closed);
-  EXPECT_EQ(changes, (std::vector<std::string>{"closed → open: by hand", "open → closed: by hand"}));
+  EXPECT_EQ(changes,
+            (std::vector<std::string>{"closed → open: by hand", "open → closed: by hand"}));
 }
 
 TEST_F(BreakerTest, survives_nonsense_options) {
-  auto breaker =
-      make({.failure_rate = 0.5, .window = -1s, .least_calls = -4, .probes = 0});
+  auto breaker = make({.failure_rate = 0.5, .window = -1s, .least_calls = -4, .probes = 0});
   fail(*breaker, 10);
   EXPECT_EQ(breaker->state(), State::open);
 }

@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/breaker.hpp>
 #include <holdfast/budget.hpp>
@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 template <class F>
 void on_threads(int count, F f) {
   std::vector<std::jthread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back([&f, i] { f(i); });
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&f, i] { f(i); });
 }
 
 TEST(BreakerThreads, never_lets_more_probes_through_than_it_should) {
@@ -83,7 +84,8 @@ TEST(RetryBudgetThreads, never_gives_out_more_than_it_has) {
   RetryBudget budget({.ratio = 0, .per_second = 0, .capacity = 1000}, clock);
   std::atomic<int> spent = 0;
   on_threads(4, [&](int) {
-    for (int i = 0; i < 1000; ++i) spent += budget.spend() ? 1 : 0;
+    for (int i = 0; i < 1000; ++i)
+      spent += budget.spend() ? 1 : 0;
   });
   EXPECT_EQ(spent, 1000);
 }

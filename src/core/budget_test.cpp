@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/budget.hpp>
 #include <holdfast/testing.hpp>
@@ -24,7 +24,8 @@ TEST(RetryBudget, calls_earn_a_fraction_each) {
   testing::FakeClock clock;
   RetryBudget budget({.ratio = 0.1, .per_second = 0, .capacity = 1}, clock);
   EXPECT_TRUE(budget.spend());
-  for (int i = 0; i < 9; ++i) budget.earn();
+  for (int i = 0; i < 9; ++i)
+    budget.earn();
   EXPECT_FALSE(budget.spend());
   budget.earn();
   EXPECT_TRUE(budget.spend());
@@ -45,7 +46,8 @@ TEST(RetryBudget, time_earns_a_trickle) {
 TEST(RetryBudget, saves_no_more_than_its_capacity) {
   testing::FakeClock clock;
   RetryBudget budget({.ratio = 1, .per_second = 1000, .capacity = 2}, clock);
-  for (int i = 0; i < 100; ++i) budget.earn();
+  for (int i = 0; i < 100; ++i)
+    budget.earn();
   clock.advance(std::chrono::years(100));
   EXPECT_EQ(budget.left(), 2.0);
 }

@@ -1,5 +1,8 @@
 #include "core/fingerprint.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "core/normalizer.hpp"
@@ -23,11 +26,14 @@ namespace {
   return text.size();
 }
 
-struct Quote {
-  std::string_view typographic;
-  char plain;
-};
-constexpr Quote kQuotes[] = {{"\u2018", '\''}, {"\u2019", '\''}, {"\u201c", '"'}, {"\u201d", '"'}};
+// The plain form of a typographic quote at the start of `text`, or 0.
+[[nodiscard]] char plain_quote(std::string_view text) noexcept {
+  if (!text.starts_with("\xe2\x80") || text.size() < 3) return '\0';
+  const std::string_view quote = text.substr(0, 3);
+  if (quote == "\u2018" || quote == "\u2019") return '\'';
+  if (quote == "\u201c" || quote == "\u201d") return '"';
+  return '\0';
+}
 
 // Without colours, on one line, with plain quotes and single spaces: what the rules are written
 // for.
@@ -42,13 +48,9 @@ constexpr Quote kQuotes[] = {{"\u2018", '\''}, {"\u2019", '\''}, {"\u201c", '"'}
     } else if (byte <= 0x20 || byte == 0x7f) {
       if (!out.empty() && out.back() != ' ') out += ' ';
     } else {
-      const std::size_t before = out.size();
-      for (const Quote& quote : kQuotes) {
-        if (!text.starts_with(quote.typographic)) continue;
-        out += quote.plain;
-        taken = quote.typographic.size();
-      }
-      if (out.size() == before) out += text.front();
+      const char quote = plain_quote(text);
+      out += quote != '\0' ? quote : text.front();
+      if (quote != '\0') taken = 3;
     }
     text.remove_prefix(taken);
   }
@@ -59,8 +61,17 @@ constexpr Quote kQuotes[] = {{"\u2018", '\''}, {"\u2019", '\''}, {"\u201c", '"'}
 }  // namespace
 
 std::string normalized(std::string_view error) {
-  const std::string text = cleaned(utf8_prefix(error, kFingerprintBytes));
-  return Normalizer(text, kFingerprintBytes).run();
+  // One run is nearly always enough, and the second one only shows it. But what a run replaced can
+  // make a quote close that did not close before. Each run that changes something leaves less that
+  // could be replaced, so this ends; the bound is for texts that were made to take long.
+  constexpr int kMostRuns = 8;
+  std::string text = cleaned(utf8_prefix(error, kFingerprintBytes));
+  for (int run = 0; run < kMostRuns; ++run) {
+    std::string next = Normalizer(text, kFingerprintBytes).run();
+    if (next == text) break;
+    text = std::move(next);
+  }
+  return text;
 }
 
 std::string Fingerprint::text() const {

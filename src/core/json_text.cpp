@@ -19,17 +19,10 @@ constexpr std::string_view kHex = "0123456789abcdef";
 
 void append_escape(std::string& out, char32_t c) {
   switch (c) {
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      break;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
   }
   out += "\\u";
   for (int shift = 12; shift >= 0; shift -= 4)

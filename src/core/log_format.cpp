@@ -143,16 +143,11 @@ void append_console_value(std::string& out, const Field& field) {
 
 [[nodiscard]] std::string_view colour_of(Level level) noexcept {
   switch (level) {
-    case Level::debug:
-      return "\x1b[2m";
-    case Level::info:
-      return "\x1b[32m";
-    case Level::warning:
-      return "\x1b[33m";
-    case Level::error:
-      return "\x1b[31m";
-    case Level::critical:
-      return "\x1b[1;31m";
+    case Level::debug: return "\x1b[2m";
+    case Level::info: return "\x1b[32m";
+    case Level::warning: return "\x1b[33m";
+    case Level::error: return "\x1b[31m";
+    case Level::critical: return "\x1b[1;31m";
   }
   return "";
 }

@@ -11,9 +11,10 @@ constexpr std::array<std::string_view, 12> kPlaceholders{"<n>",    "<hex>", "<id
                                                          "<addr>", "<mac>", "<email>", "<path>",
                                                          "<time>", "<dur>", "<size>",  "<str>"};
 
-// Marks that may stand inside a word; after any other, a new word begins.
+// Marks that may stand inside a word; after any other, another word begins.
 constexpr std::string_view kInsideWord = "._-/@+%\\~";
 constexpr std::string_view kQuotes = "'\"`";
+constexpr std::string_view kSmallLettersAndHyphen = "abcdefghijklmnopqrstuvwxyz-";
 constexpr std::string_view kEndsUrl = " \"'`<>(){}[]|,;^\\";
 
 [[nodiscard]] bool is_ascii_alnum(char c) noexcept {
@@ -26,6 +27,10 @@ constexpr std::string_view kEndsUrl = " \"'`<>(){}[]|,;^\\";
 
 [[nodiscard]] bool is_host_char(char c) noexcept {
   return shapes::is_alnum(c) || c == '.' || c == '-' || c == '_';
+}
+
+[[nodiscard]] bool is_arn_char(char c) noexcept {
+  return shapes::is_alnum(c) || std::string_view(":/_.*+@-").find(c) != std::string_view::npos;
 }
 
 [[nodiscard]] std::size_t placeholder(std::string_view text) noexcept {
@@ -196,40 +201,24 @@ void Normalizer::close_host() {
   if (url_.has_path) replace(0, "<path>");
 }
 
-// A name of several parts, as the same words would come out where they stand alone.
-void Normalizer::append_name(std::string_view name) {
-  while (!name.empty()) {
-    const std::size_t run = shapes::alnum_run(name);
-    if (run == 0) {
-      append(name.substr(0, 1));
-    } else if (shapes::digit_run(name) == run) {
-      append("<n>");
-    } else if (shapes::is_digit(name.front())) {
-      append("<id>");
-    } else {
-      append_word(name.substr(0, run));
-    }
-    name.remove_prefix(std::max<std::size_t>(run, 1));
-  }
-}
-
-// arn:aws:sqs: stays, the rest is somebody's.
+// arn:aws:sqs: stays, the rest (region, account, resource) is somebody's.
 bool Normalizer::take_arn() {
   const std::string_view text = rest();
-  if (!text.starts_with("arn:")) return false;
-  std::size_t length = 0;
-  std::size_t fields = 0;
-  std::size_t kept = 0;
-  for (; length < text.size(); ++length) {
-    const char c = text[length];
-    if (c == ':' && ++fields == 3) kept = length + 1;
-    if (!shapes::is_alnum(c) && std::string_view(":/_.*+@-").find(c) == text.npos) break;
-  }
-  while (length > 0 && (text[length - 1] == '.' || text[length - 1] == ':'))
-    --length;
-  if (fields < 5 || length <= kept) return false;
-  append_name(text.substr(0, kept));
-  replace(length, "<id>");
+  if (!text.starts_with("arn:aws")) return false;
+  const std::size_t partition = text.find_first_not_of(kSmallLettersAndHyphen, 4);
+  if (partition == text.npos || text[partition] != ':') return false;
+  std::size_t service = text.find_first_not_of(kSmallLettersAndHyphen, partition + 1);
+  if (service == text.npos || service == partition + 1) return false;
+  service += std::min<std::size_t>(shapes::digit_run(text.substr(service)), 2);  // s3, route53
+  if (service >= text.size() || text[service] != ':') return false;
+  std::size_t end = service + 1;
+  while (end < text.size() && is_arn_char(text[end]))
+    ++end;
+  while (text[end - 1] == '.' || (text[end - 1] == ':' && end > service + 1))
+    --end;
+  if (end == service + 1) return false;
+  append(text.substr(0, service + 1));
+  replace(end, "<id>");
   return true;
 }
 

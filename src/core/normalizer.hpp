@@ -10,9 +10,9 @@ namespace holdfast {
 // One run over one error text, from left to right: the working part of `normalized`, which see for
 // what it does. The text has single spaces and no control characters, and must outlive the run.
 //
-// Whatever a decision looks at, it must find the same in its own output, or normalizing twice would
-// not give the same as once. That is why a placeholder in the text counts as a word, and why what
-// came before is kept in members instead of being looked up in the text.
+// Whatever a decision looks at, it should find the same in its own output, so that a second run
+// changes nothing. That is why a placeholder in the text counts as a word, and why what came before
+// is kept in members instead of being looked up in the text.
 class Normalizer {
  public:
   Normalizer(std::string_view text, std::size_t most_bytes)
@@ -68,6 +68,7 @@ class Normalizer {
   [[nodiscard]] bool take_pod_suffix();
   [[nodiscard]] bool take_identity_hash();
   void take_word();
+  void take_http_version();
   void take_separator();
 
   [[nodiscard]] bool is_code(std::size_t start, std::size_t length) const noexcept;
@@ -85,7 +86,6 @@ class Normalizer {
 
   [[nodiscard]] std::string_view rest() const noexcept;  // to the end of the text or of the quote
   void append(std::string_view text);
-  void append_name(std::string_view name);
   bool append_word(std::string_view word);
   void replace(std::size_t length, std::string_view placeholder);
   void keep_number(std::size_t length);

@@ -10,12 +10,12 @@ namespace {
 // A longer number than this is no code of anybody's.
 constexpr std::size_t kLongestCode = 6;
 
-constexpr std::array<std::string_view, 29> kCodeWords{
+constexpr std::array<std::string_view, 30> kCodeWords{
     "code",      "status",     "http",       "errno",       "winerror",   "signal",
     "exit",      "exited",     "sqlstate",   "sqlcode",     "state",      "severity",
     "curl",      "rc",         "hresult",    "statuscode",  "exitcode",   "exitstatus",
     "errorcode", "errcode",    "returncode", "replycode",   "resultcode", "subcode",
-    "httpcode",  "httpstatus", "vendorcode", "errornumber", "retcode"};
+    "httpcode",  "httpstatus", "vendorcode", "errornumber", "retcode",    "httperror"};
 constexpr std::array<std::string_view, 3> kErrorWords{"error", "err", "exception"};
 constexpr std::array<std::string_view, 5> kFillers{"with", "is", "was", "of", "by"};
 
@@ -56,7 +56,6 @@ void Normalizer::take_word() {
     joint_ = {};
     return;
   }
-  const std::size_t before = at_;
   const bool is_kept = append_word(word);
   at_ += word.size();
   after_word_ = true;
@@ -70,20 +69,20 @@ void Normalizer::take_word() {
   if (is_filler && is_one_of(context_.word, kCodeWords)) return;
   if (is_filler && is_one_of(context_.word, kMessageVerbs)) return;
   if (word == "at" && is_one_of(context_.word, kMessageVerbs)) return;
-  context_ = {.word = text_.substr(before, word.size())};
-  // The version of the protocol stands between its name and the status.
-  if (is_one_of(word, std::array<std::string_view, 1>{"http"})) {
-    const std::string_view version = rest().substr(0, 4);
-    const bool is_version =
-        version.size() >= 2 && version[0] == '/' && shapes::is_digit(version[1]);
-    if (!is_version) return;
-    const bool has_minor = version.size() == 4 && version[2] == '.' && shapes::is_digit(version[3]);
-    const std::size_t length = has_minor ? 4 : 2;
-    if (!shapes::ends_word(rest(), length)) return;
-    append(version.substr(0, length));
-    at_ += length;
-    joint_ = {};
-  }
+  context_ = {.word = word};
+  if (std::ranges::equal(word, std::string_view("http"), {}, lower)) take_http_version();
+}
+
+// "HTTP/1.1 503": the version stands between the name and the status, and is no number of its own.
+void Normalizer::take_http_version() {
+  const std::string_view text = rest();
+  if (text.size() < 2 || text[0] != '/' || !shapes::is_digit(text[1])) return;
+  const bool has_minor = text.size() >= 4 && text[2] == '.' && shapes::is_digit(text[3]);
+  const std::size_t length = has_minor ? 4 : 2;
+  if (!shapes::ends_word(text, length)) return;
+  append(text.substr(0, length));
+  at_ += length;
+  joint_ = {};
 }
 
 // True if the word stays as it is.

@@ -45,10 +45,8 @@ PatternError pattern_error(const re2::RE2& refused) {
       const std::size_t offset = unpaired_parenthesis(pattern);
       return {offset, "unexpected ): " + pattern.substr(offset)};
     }
-    case re2::RE2::ErrorTrailingBackslash:
-      return {pattern.size() - 1, refused.error()};
-    default:
-      break;
+    case re2::RE2::ErrorTrailingBackslash: return {pattern.size() - 1, refused.error()};
+    default: break;
   }
   const std::size_t offset = pattern.find(refused.error_arg());
   return {offset == std::string::npos ? 0 : offset, refused.error()};

@@ -1,7 +1,7 @@
+#include <cerrno>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cerrno>
 
 #include <holdfast/policies.hpp>
 #include <holdfast/testing.hpp>
@@ -93,7 +93,8 @@ TEST_F(NamedPolicies, R8_connect_tries_90_times_10_seconds_apart_and_ends_with_a
 TEST(ConnectionFailure, is_known_by_errno_and_by_text) {
   EXPECT_TRUE(is_connection_failure({.os_error = ECONNREFUSED}));
   EXPECT_TRUE(is_connection_failure({.os_error = ETIMEDOUT}));
-  EXPECT_TRUE(is_connection_failure({.message = "dial tcp 10.0.0.5:5672: connect: connection refused"}));
+  EXPECT_TRUE(
+      is_connection_failure({.message = "dial tcp 10.0.0.5:5672: connect: connection refused"}));
   EXPECT_TRUE(is_connection_failure({.message = "read ECONNRESET"}));
   EXPECT_FALSE(is_connection_failure({.message = "no such bucket"}));
   EXPECT_FALSE(is_connection_failure({.os_error = ENOENT}));

@@ -1,11 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <expected>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <holdfast/retry.hpp>
 #include <holdfast/testing.hpp>
@@ -14,10 +14,10 @@ namespace holdfast::retry {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using testing::FakeClock;
 using testing::FakeRandom;
 using testing::Flaky;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct HttpError : std::runtime_error {
@@ -32,17 +32,18 @@ struct ApiError {
   bool operator==(const ApiError&) const = default;
 };
 Failure to_failure(const ApiError& error) {
-  return {.message = "API error",
-          .http_status = error.status,
-          .retry_after = error.retry_after};
+  return {.message = "API error", .http_status = error.status, .retry_after = error.retry_after};
 }
 
 struct PolicyTest : ::testing::Test {
   FakeClock clock;
   FakeRandom random;
   testing::LogCapture log;
-  Policy policy =
-      Policy(clock, random).named("fetch").stop(attempts(4)).wait(exponential()).log_to(Logger(log, clock));
+  Policy policy = Policy(clock, random)
+                      .named("fetch")
+                      .stop(attempts(4))
+                      .wait(exponential())
+                      .log_to(Logger(log, clock));
 };
 
 // --- functions of every kind
@@ -250,9 +251,10 @@ TEST_F(PolicyTest, decorrelated_jitter_remembers_the_wait_before) {
   FakeRandom always_high{1.0};
   Flaky<int> fetch;
   fetch.throws(std::runtime_error("no"));
-  const auto jittery = Policy(clock, always_high)
-                           .stop(attempts(4))
-                           .wait(exponential({.first = 1s, .cap = 20s, .jitter = Jitter::decorrelated}));
+  const auto jittery =
+      Policy(clock, always_high)
+          .stop(attempts(4))
+          .wait(exponential({.first = 1s, .cap = 20s, .jitter = Jitter::decorrelated}));
   EXPECT_ANY_THROW(jittery.call(fetch));
   const auto slept = clock.slept();
   ASSERT_EQ(slept.size(), 3U);
@@ -345,7 +347,8 @@ TEST_F(PolicyTest, obeys_a_classifier) {
 }
 
 TEST_F(PolicyTest, conditions_come_before_the_classifier) {
-  const auto classifier = Classifier::make({{.name = "no", .pattern = "x", .verdict = VerdictKind::give_up}});
+  const auto classifier =
+      Classifier::make({{.name = "no", .pattern = "x", .verdict = VerdictKind::give_up}});
   Flaky<int> fetch;
   fetch.throws(HttpError(500, "x"), 1).returns(1);
   EXPECT_EQ(policy.retry_on<HttpError>().classify_with(classifier.value()).call(fetch), 1);
@@ -368,9 +371,11 @@ TEST_F(PolicyTest, describes_errors_of_any_type_somehow) {
   enum class Code { bad = 7 };
   struct Opaque {};
   const auto once = policy.stop(attempts(1));
-  static_cast<void>(once.call([]() -> std::expected<int, Code> { return std::unexpected(Code::bad); }));
+  static_cast<void>(
+      once.call([]() -> std::expected<int, Code> { return std::unexpected(Code::bad); }));
   static_cast<void>(once.call([]() -> std::expected<int, int> { return std::unexpected(3); }));
-  static_cast<void>(once.call([]() -> std::expected<int, Opaque> { return std::unexpected(Opaque()); }));
+  static_cast<void>(
+      once.call([]() -> std::expected<int, Opaque> { return std::unexpected(Opaque()); }));
   const auto entries = log.of("retry.give_up");
   EXPECT_EQ(entries.at(0).fields.at("error"), "error 7");
   EXPECT_EQ(entries.at(1).fields.at("error"), "error 3");
@@ -389,26 +394,28 @@ TEST_F(PolicyTest, an_exception_pointer_as_error_is_looked_into) {
 
 TEST_F(PolicyTest, calls_hooks_in_order) {
   std::vector<std::string> seen;
-  const auto hooked =
-      policy
-          .before_attempt([&](const Attempt& attempt) { seen.push_back("before " + std::to_string(attempt.number)); })
-          .before_sleep([&](const BeforeSleep& sleep) {
-            seen.push_back("sleep " + std::to_string(sleep.wait / 1s) + " after " +
-                           std::to_string(sleep.attempt) + ": " + std::string(sleep.failure.message));
-          })
-          .on_recovered([&](const Recovered& recovered) {
-            seen.push_back("recovered after " + std::to_string(recovered.attempts) + " and " +
-                           std::to_string(recovered.waited / 1s));
-          })
-          .on_give_up([&](const GaveUp& gave_up) {
-            seen.push_back("gave up after " + std::to_string(gave_up.attempts) + ": " +
-                           std::string(to_string(gave_up.reason)));
-          });
+  const auto hooked = policy
+                          .before_attempt([&](const Attempt& attempt) {
+                            seen.push_back("before " + std::to_string(attempt.number));
+                          })
+                          .before_sleep([&](const BeforeSleep& sleep) {
+                            seen.push_back("sleep " + std::to_string(sleep.wait / 1s) + " after " +
+                                           std::to_string(sleep.attempt) + ": " +
+                                           std::string(sleep.failure.message));
+                          })
+                          .on_recovered([&](const Recovered& recovered) {
+                            seen.push_back("recovered after " + std::to_string(recovered.attempts) +
+                                           " and " + std::to_string(recovered.waited / 1s));
+                          })
+                          .on_give_up([&](const GaveUp& gave_up) {
+                            seen.push_back("gave up after " + std::to_string(gave_up.attempts) +
+                                           ": " + std::string(to_string(gave_up.reason)));
+                          });
   Flaky<int> fetch;
   fetch.throws(std::runtime_error("no"), 2).returns(1);
   hooked.call(fetch);
-  EXPECT_THAT(seen, ElementsAre("before 1", "sleep 1 after 1: no", "before 2", "sleep 2 after 2: no",
-                                "before 3", "recovered after 3 and 3"));
+  EXPECT_THAT(seen, ElementsAre("before 1", "sleep 1 after 1: no", "before 2",
+                                "sleep 2 after 2: no", "before 3", "recovered after 3 and 3"));
   seen.clear();
   EXPECT_ANY_THROW(hooked.stop(attempts(1)).call([]() -> int { throw std::runtime_error("no"); }));
   EXPECT_THAT(seen, ElementsAre("before 1", "gave up after 1: out of attempts"));
@@ -431,10 +438,10 @@ TEST_F(PolicyTest, logs_one_record_for_each_retry_and_for_the_end) {
   EXPECT_EQ(entries[0].level, Level::warning);
   EXPECT_EQ(entries[0].event, "retry.wait");
   EXPECT_EQ(entries[0].message, "fetch failed, trying again in 1s");
-  EXPECT_EQ(entries[0].fields, (std::map<std::string, std::string>{{"operation", "fetch"},
-                                                                   {"attempt", "1"},
-                                                                   {"wait", "1"},
-                                                                   {"error", "connection reset"}}));
+  EXPECT_EQ(
+      entries[0].fields,
+      (std::map<std::string, std::string>{
+          {"operation", "fetch"}, {"attempt", "1"}, {"wait", "1"}, {"error", "connection reset"}}));
   EXPECT_EQ(entries[1].level, Level::info);
   EXPECT_EQ(entries[1].event, "retry.recovered");
   EXPECT_EQ(entries[1].fields.at("attempts"), "2");
@@ -508,7 +515,8 @@ TEST_F(PolicyTest, N4_a_throttle_is_free_of_the_budget) {
 
 TEST_F(PolicyTest, N4_a_policy_feeds_its_breaker_and_stops_when_it_opens) {
   auto breaker = std::make_shared<Breaker>(
-      Breaker::Options{.name = "db", .consecutive_failures = 2, .open_for = fixed(30s)}, clock, random);
+      Breaker::Options{.name = "db", .consecutive_failures = 2, .open_for = fixed(30s)}, clock,
+      random);
   const auto guarded = policy.breaker(breaker);
   Flaky<int> fetch;
   fetch.throws(std::runtime_error("down"), 2).returns(1);
@@ -528,8 +536,8 @@ TEST_F(PolicyTest, N4_a_policy_feeds_its_breaker_and_stops_when_it_opens) {
 
 TEST_F(PolicyTest, N4_a_breaker_that_others_opened_ends_the_call_with_its_last_error) {
   auto breaker = std::make_shared<Breaker>(Breaker::Options{.open_for = fixed(30s)}, clock, random);
-  const auto guarded = policy.breaker(breaker).before_sleep(
-      [&](const BeforeSleep&) { breaker->force_open(); });
+  const auto guarded =
+      policy.breaker(breaker).before_sleep([&](const BeforeSleep&) { breaker->force_open(); });
   Flaky<int> fetch;
   fetch.throws(HttpError(500, "the last"), 1).returns(1);
   History history;
@@ -546,7 +554,8 @@ TEST_F(PolicyTest, N4_a_refused_call_returns_an_error_where_it_can) {
   const auto result = guarded.call([]() -> Result<int> { return 1; });
   EXPECT_EQ(result.error().code, ErrorCode::unavailable);
   EXPECT_EQ(result.error().message, "circuit breaker \"db\" is open; next probe in 30s");
-  EXPECT_THROW(static_cast<void>(guarded.call([]() -> std::expected<int, int> { return 1; })), BreakerOpen);
+  EXPECT_THROW(static_cast<void>(guarded.call([]() -> std::expected<int, int> { return 1; })),
+               BreakerOpen);
 }
 
 TEST_F(PolicyTest, N4_waits_for_an_open_breaker_without_spending_attempts) {
@@ -574,9 +583,11 @@ TEST_F(PolicyTest, N4_waits_for_an_open_breaker_only_as_long_as_it_may) {
 }
 
 TEST_F(PolicyTest, failures_that_are_given_up_say_nothing_about_the_dependency) {
-  auto breaker = std::make_shared<Breaker>(Breaker::Options{.consecutive_failures = 1}, clock, random);
+  auto breaker =
+      std::make_shared<Breaker>(Breaker::Options{.consecutive_failures = 1}, clock, random);
   const auto guarded = policy.breaker(breaker).give_up_on<std::invalid_argument>();
-  EXPECT_THROW(guarded.call([]() -> int { throw std::invalid_argument("x"); }), std::invalid_argument);
+  EXPECT_THROW(guarded.call([]() -> int { throw std::invalid_argument("x"); }),
+               std::invalid_argument);
   EXPECT_EQ(breaker->state(), Breaker::State::closed);
 }
 

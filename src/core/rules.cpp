@@ -88,16 +88,11 @@ struct Settling {
   Transition settle(const Failure& failure) const {
     const bool crashed = failure.kind == FailureKind::crash;
     switch (verdict.kind) {
-      case VerdictKind::success:
-        return move(task, Event::already_done, State::succeeded, now);
-      case VerdictKind::give_up:
-        return give_up(failure);
-      case VerdictKind::ambiguous:
-        return set_apart(failure);
-      case VerdictKind::throttle:
-        return crashed ? crash(failure) : throttle(failure);
-      case VerdictKind::retry:
-        return crashed ? crash(failure) : error(failure);
+      case VerdictKind::success: return move(task, Event::already_done, State::succeeded, now);
+      case VerdictKind::give_up: return give_up(failure);
+      case VerdictKind::ambiguous: return set_apart(failure);
+      case VerdictKind::throttle: return crashed ? crash(failure) : throttle(failure);
+      case VerdictKind::retry: return crashed ? crash(failure) : error(failure);
     }
     return crashed ? crash(failure) : error(failure);
   }

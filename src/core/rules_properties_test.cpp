@@ -76,14 +76,10 @@ Failure any_failure() {
 
 Outcome any_outcome() {
   switch (*rc::gen::inRange(0, 6)) {
-    case 0:
-      return Success{"done"};
-    case 1:
-      return HandedBack{};
-    case 2:
-      return BreakerOpen{any_duration()};
-    default:
-      return any_failure();
+    case 0: return Success{"done"};
+    case 1: return HandedBack{};
+    case 2: return BreakerOpen{any_duration()};
+    default: return any_failure();
   }
 }
 
@@ -95,17 +91,14 @@ SameRandom any_random() {
 Result<Transition> any_ask(const Task& task, const TaskPolicy& policy, WallTime now) {
   SameRandom random = any_random();
   switch (*rc::gen::inRange(0, 7)) {
-    case 0:
-      return cancel(task, now);
+    case 0: return cancel(task, now);
     case 1:
       return replay(task,
                     {.reset = *rc::gen::arbitrary<bool>(), .insist = *rc::gen::arbitrary<bool>()},
                     policy, now);
     case 2:
-    case 3:
-      return claim(task, policy, now);
-    default:
-      return decide(task, any_outcome(), any_verdict(), policy, now, random);
+    case 3: return claim(task, policy, now);
+    default: return decide(task, any_outcome(), any_verdict(), policy, now, random);
   }
 }
 

@@ -119,14 +119,10 @@ std::vector<Row> other_rows() {
 Result<Transition> take(const Row& row) {
   switch (row.move.event) {
     case Event::claim:
-    case Event::expire:
-      return claim(row.task, {}, kNow);
-    case Event::cancel:
-      return cancel(row.task, kNow);
-    case Event::replay:
-      return replay(row.task, {}, {}, kNow);
-    default:
-      return settle(row.task, row.outcome, row.verdict);
+    case Event::expire: return claim(row.task, {}, kNow);
+    case Event::cancel: return cancel(row.task, kNow);
+    case Event::replay: return replay(row.task, {}, {}, kNow);
+    default: return settle(row.task, row.outcome, row.verdict);
   }
 }
 

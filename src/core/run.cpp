@@ -18,7 +18,8 @@ bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_toke
   std::stop_source any;
   const auto forward = [&any] { any.request_stop(); };
   std::deque<std::stop_callback<decltype(forward)>> callbacks;
-  for (const auto& token : tokens) callbacks.emplace_back(token, forward);
+  for (const auto& token : tokens)
+    callbacks.emplace_back(token, forward);
   return clock.sleep_until(until, any.get_token());
 }
 
@@ -43,7 +44,8 @@ Run::Next Run::admit() {
       if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse, .until = {}};
       const Duration wait = std::max(settings_.breaker->retry_in(), kProbePoll);
       const SteadyTime until = saturating_add(settings_.clock->now(), wait);
-      if (stop_reached(attempt_.number - 1, until)) return {.kind = Next::Kind::refuse, .until = {}};
+      if (stop_reached(attempt_.number - 1, until))
+        return {.kind = Next::Kind::refuse, .until = {}};
       return {.kind = Next::Kind::sleep, .until = until};
     }
     refused_by_breaker_ = false;
@@ -125,7 +127,8 @@ bool Run::retry_after(const Observed& observed) {
 }
 
 bool Run::go(Next next) {
-  while (next.kind == Next::Kind::sleep) next = woke(sleep(next.until));
+  while (next.kind == Next::Kind::sleep)
+    next = woke(sleep(next.until));
   return next.kind == Next::Kind::go;
 }
 
@@ -200,12 +203,10 @@ void Run::give_up(GiveUp reason, const FailureView& failure) {
 void Run::record_success() {
   if (history_) history_->attempts_ = attempt_.number;
   if (attempt_.number == 1) return;
-  settings_.log.log(Level::info, "retry.recovered",
-                    settings_.name + " succeeded after " + std::to_string(attempt_.number) +
-                        " attempts",
-                    {{"operation", settings_.name},
-                     {"attempts", attempt_.number},
-                     {"waited", waited_}});
+  settings_.log.log(
+      Level::info, "retry.recovered",
+      settings_.name + " succeeded after " + std::to_string(attempt_.number) + " attempts",
+      {{"operation", settings_.name}, {"attempts", attempt_.number}, {"waited", waited_}});
   if (settings_.on_recovered) {
     settings_.on_recovered({settings_.name, attempt_.number, waited_});
   }

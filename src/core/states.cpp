@@ -4,86 +4,55 @@ namespace holdfast::core {
 
 std::string_view to_string(State state) noexcept {
   switch (state) {
-    case State::pending:
-      return "pending";
-    case State::running:
-      return "running";
-    case State::retrying:
-      return "retrying";
-    case State::succeeded:
-      return "succeeded";
-    case State::failed:
-      return "failed";
-    case State::dead:
-      return "dead";
-    case State::canceled:
-      return "canceled";
+    case State::pending: return "pending";
+    case State::running: return "running";
+    case State::retrying: return "retrying";
+    case State::succeeded: return "succeeded";
+    case State::failed: return "failed";
+    case State::dead: return "dead";
+    case State::canceled: return "canceled";
   }
   return "unknown";
 }
 
 std::string_view to_string(DeadReason reason) noexcept {
   switch (reason) {
-    case DeadReason::out_of_attempts:
-      return "out of attempts";
-    case DeadReason::crashes:
-      return "crashes";
-    case DeadReason::ambiguous:
-      return "ambiguous";
-    case DeadReason::deadline:
-      return "deadline";
-    case DeadReason::throttled_too_long:
-      return "throttled too long";
-    case DeadReason::replays:
-      return "replays";
+    case DeadReason::out_of_attempts: return "out of attempts";
+    case DeadReason::crashes: return "crashes";
+    case DeadReason::ambiguous: return "ambiguous";
+    case DeadReason::deadline: return "deadline";
+    case DeadReason::throttled_too_long: return "throttled too long";
+    case DeadReason::replays: return "replays";
   }
   return "unknown";
 }
 
 std::string_view to_string(Event event) noexcept {
   switch (event) {
-    case Event::claim:
-      return "claim";
-    case Event::expire:
-      return "expire";
-    case Event::success:
-      return "success";
-    case Event::already_done:
-      return "already done";
-    case Event::error:
-      return "error";
-    case Event::crash:
-      return "crash";
-    case Event::throttle:
-      return "throttle";
-    case Event::breaker_open:
-      return "breaker open";
-    case Event::give_up:
-      return "give up";
-    case Event::ambiguous:
-      return "ambiguous";
-    case Event::hand_back:
-      return "hand back";
-    case Event::cancel:
-      return "cancel";
-    case Event::replay:
-      return "replay";
+    case Event::claim: return "claim";
+    case Event::expire: return "expire";
+    case Event::success: return "success";
+    case Event::already_done: return "already done";
+    case Event::error: return "error";
+    case Event::crash: return "crash";
+    case Event::throttle: return "throttle";
+    case Event::breaker_open: return "breaker open";
+    case Event::give_up: return "give up";
+    case Event::ambiguous: return "ambiguous";
+    case Event::hand_back: return "hand back";
+    case Event::cancel: return "cancel";
+    case Event::replay: return "replay";
   }
   return "unknown";
 }
 
 std::string_view to_string(Spends spends) noexcept {
   switch (spends) {
-    case Spends::nothing:
-      return "nothing";
-    case Spends::attempt:
-      return "an attempt";
-    case Spends::crash:
-      return "a crash";
-    case Spends::deferral:
-      return "a deferral";
-    case Spends::replay:
-      return "a replay";
+    case Spends::nothing: return "nothing";
+    case Spends::attempt: return "an attempt";
+    case Spends::crash: return "a crash";
+    case Spends::deferral: return "a deferral";
+    case Spends::replay: return "a replay";
   }
   return "unknown";
 }

@@ -28,12 +28,10 @@ std::string words(auto value) {
 
 std::string meaning(State state) {
   switch (state) {
-    case State::pending:
-      return "Accepted and durable; to be run as soon as a worker claims it.";
+    case State::pending: return "Accepted and durable; to be run as soon as a worker claims it.";
     case State::running:
       return "Claimed: one attempt is under way, under a lease and with the token of this claim.";
-    case State::retrying:
-      return "To be run again, but not before its due time.";
+    case State::retrying: return "To be run again, but not before its due time.";
     case State::succeeded:
       return "Done. The handler gave a result, or the failure said that the work was done before.";
     case State::failed:
@@ -50,18 +48,13 @@ std::string meaning(State state) {
 
 std::string meaning(DeadReason reason) {
   switch (reason) {
-    case DeadReason::out_of_attempts:
-      return "Its last attempt ended with an error or a timeout.";
-    case DeadReason::crashes:
-      return "It took its worker down too often.";
+    case DeadReason::out_of_attempts: return "Its last attempt ended with an error or a timeout.";
+    case DeadReason::crashes: return "It took its worker down too often.";
     case DeadReason::ambiguous:
       return "It may have happened in spite of the error, so it is never retried blindly.";
-    case DeadReason::deadline:
-      return "Its next attempt could not begin before its deadline.";
-    case DeadReason::throttled_too_long:
-      return "Throttles and open breakers put it off too often.";
-    case DeadReason::replays:
-      return "It died again after as many replays as its policy allows.";
+    case DeadReason::deadline: return "Its next attempt could not begin before its deadline.";
+    case DeadReason::throttled_too_long: return "Throttles and open breakers put it off too often.";
+    case DeadReason::replays: return "It died again after as many replays as its policy allows.";
   }
   return "";
 }
@@ -78,22 +71,14 @@ std::string condition(const Move& move) {
   if (move.dead_reason == DeadReason::deadline) return "due only after its deadline";
   if (move.dead_reason && move.dead_reason != DeadReason::ambiguous) return "its limit is reached";
   switch (move.event) {
-    case Event::claim:
-      return "due";
-    case Event::success:
-      return "the handler gave a result";
-    case Event::already_done:
-      return "a failure with verdict success";
-    case Event::give_up:
-      return crashed ? "a crash, verdict give up" : "verdict give up";
-    case Event::ambiguous:
-      return crashed ? "a crash, verdict ambiguous" : "verdict ambiguous";
-    case Event::hand_back:
-      return "the worker shuts down; due at once";
-    case Event::replay:
-      return "not quarantined and replays left, or somebody insists";
-    default:
-      return "somebody asks for it";
+    case Event::claim: return "due";
+    case Event::success: return "the handler gave a result";
+    case Event::already_done: return "a failure with verdict success";
+    case Event::give_up: return crashed ? "a crash, verdict give up" : "verdict give up";
+    case Event::ambiguous: return crashed ? "a crash, verdict ambiguous" : "verdict ambiguous";
+    case Event::hand_back: return "the worker shuts down; due at once";
+    case Event::replay: return "not quarantined and replays left, or somebody insists";
+    default: return "somebody asks for it";
   }
 }
 

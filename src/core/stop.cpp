@@ -115,7 +115,9 @@ Stop operator&(const Stop& a, const Stop& b) {
   return make({.kind = Stop::Condition::Kind::all, .left = a, .right = b});
 }
 
-Stop never() { return {}; }
+Stop never() {
+  return {};
+}
 
 Stop attempts(int most) {
   return make({.kind = Stop::Condition::Kind::attempts, .attempts = std::max(most, 1)});

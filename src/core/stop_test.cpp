@@ -23,7 +23,9 @@ TEST(Stop, counts_attempts) {
   EXPECT_EQ(attempts(3).reached(after(3, 0s)), GiveUp::attempts);
 }
 
-TEST(Stop, allows_one_attempt_at_least) { EXPECT_EQ(attempts(-5).reached(after(1, 0s)), GiveUp::attempts); }
+TEST(Stop, allows_one_attempt_at_least) {
+  EXPECT_EQ(attempts(-5).reached(after(1, 0s)), GiveUp::attempts);
+}
 
 TEST(Stop, elapsed_time_is_asked_about_the_next_attempt) {
   EXPECT_EQ(elapsed(10s).reached(after(1, 9999ms)), std::nullopt);

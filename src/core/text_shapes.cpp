@@ -78,7 +78,9 @@ constexpr std::array<std::string_view, 33> kSourceEndings{
 
 [[nodiscard]] std::size_t relative_path(std::string_view text) noexcept {
   if (!is_alnum(at(text, 0))) return 0;
-  const std::size_t length = without_trailing(text, run_of(text, is_path_char), ".?*/");
+  // Without the marks of queries: of caller=src/main.go, the path begins after the "=".
+  const auto is_plain = [](char c) { return is_alnum(c) || is_one_of(c, "._-/@+~"); };
+  const std::size_t length = without_trailing(text, run_of(text, is_plain), "./");
   const std::string_view name = text.substr(0, length);
   const auto slashes = std::ranges::count(name, '/');
   if (slashes >= 2 || (slashes == 1 && has_source_ending(name))) return length;
@@ -125,22 +127,6 @@ template <std::size_t N>
 }
 
 }  // namespace
-
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-bool is_hex_digit(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_alnum(char c) noexcept {
-  return is_digit(c) || is_letter(c);
-}
 
 std::size_t alnum_run(std::string_view text) noexcept {
   return run_of(text, is_alnum);
@@ -198,6 +184,7 @@ std::size_t ipv4(std::string_view text) noexcept {
 
 std::size_t ipv6(std::string_view text) noexcept {
   if (at(text, 0) == '[') {
+    if (at(text, 1) == '[') return 0;
     const std::size_t inner = ipv6(text.substr(1));
     if (inner == 0 || at(text, inner + 1) != ']') return 0;
     const std::size_t length = inner + 2;

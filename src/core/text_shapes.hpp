@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -8,11 +9,37 @@
 // what the digits say (25:61:61 is a time), so that two values of one kind are never told apart.
 namespace holdfast::shapes {
 
-[[nodiscard]] bool is_digit(char c) noexcept;
-[[nodiscard]] bool is_hex_digit(char c) noexcept;
+enum CharClass : unsigned char { kDigit = 1, kHexDigit = 2, kLetter = 4 };
+
+// What each byte is: asked for every byte of a text, many times.
+inline constexpr auto kCharClasses = [] {
+  std::array<unsigned char, 256> classes{};
+  for (unsigned c = 0; c < classes.size(); ++c) {
+    const bool digit = c >= '0' && c <= '9';
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+    const bool hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    classes[c] = static_cast<unsigned char>((digit ? kDigit : 0) | (letter ? kLetter : 0) |
+                                            (hex ? kHexDigit : 0));
+  }
+  return classes;
+}();
+
+[[nodiscard]] constexpr bool is_of(char c, int classes) noexcept {
+  return (kCharClasses[static_cast<unsigned char>(c)] & classes) != 0;
+}
+[[nodiscard]] constexpr bool is_digit(char c) noexcept {
+  return is_of(c, kDigit);
+}
+[[nodiscard]] constexpr bool is_hex_digit(char c) noexcept {
+  return is_of(c, kHexDigit);
+}
 // Letters are those of ASCII and every byte of other scripts.
-[[nodiscard]] bool is_letter(char c) noexcept;
-[[nodiscard]] bool is_alnum(char c) noexcept;
+[[nodiscard]] constexpr bool is_letter(char c) noexcept {
+  return is_of(c, kLetter);
+}
+[[nodiscard]] constexpr bool is_alnum(char c) noexcept {
+  return is_of(c, kDigit | kLetter);
+}
 
 [[nodiscard]] std::size_t alnum_run(std::string_view text) noexcept;
 [[nodiscard]] std::size_t digit_run(std::string_view text) noexcept;

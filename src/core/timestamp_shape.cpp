@@ -1,7 +1,7 @@
 // Dates and times of day; the one shape of text_shapes.hpp that needs a file of its own.
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/text_shapes.hpp"
@@ -182,12 +182,19 @@ bool month_first(Reader& reader) {
 }  // namespace
 
 std::size_t timestamp(std::string_view text) noexcept {
-  if (text.empty() || !is_alnum(text.front())) return 0;
-  for (const auto form : {iso, compact_iso, day_first, rfc, month_first, slashed, time_alone}) {
-    Reader reader(text);
-    if (form(reader) && reader.at_word_end()) return reader.length();
-  }
-  return 0;
+  using Form = bool (*)(Reader&);
+  constexpr std::array<Form, 6> kFromDigit{iso, compact_iso, day_first, rfc, slashed, time_alone};
+  constexpr std::array<Form, 2> kFromName{rfc, month_first};
+  const auto first_match = [text](std::span<const Form> forms) -> std::size_t {
+    for (const Form form : forms) {
+      Reader reader(text);
+      if (form(reader) && reader.at_word_end()) return reader.length();
+    }
+    return 0;
+  };
+  if (text.empty()) return 0;
+  if (is_digit(text.front())) return first_match(kFromDigit);
+  return alnum_run(text.substr(0, 4)) == 3 ? first_match(kFromName) : 0;  // "Jan", "Tue"
 }
 
 }  // namespace holdfast::shapes

@@ -152,14 +152,17 @@ class Scanner {
   return Wide{number.whole} * scale + fraction / divisor;
 }
 
-// value / scale with at most `digits` digits after the point, or nothing if it needs more.
-[[nodiscard]] std::optional<std::string> exact_quotient(std::uint64_t value, std::uint64_t scale,
-                                                        int digits) {
-  const Wide rest = Wide{value % scale} * power_of_ten(digits);
-  if (rest % scale != 0) return std::nullopt;
+// Whether value / scale needs no more than `digits` digits after the point.
+[[nodiscard]] bool is_exact(std::uint64_t value, std::uint64_t scale, int digits) noexcept {
+  return Wide{value % scale} * power_of_ten(digits) % scale == 0;
+}
+
+// value / scale with at most `digits` digits after the point; the rest is cut off.
+[[nodiscard]] std::string quotient(std::uint64_t value, std::uint64_t scale, int digits) {
   std::string text = fmt::format("{}", value / scale);
-  if (rest == 0) return text;
-  text += fmt::format(".{:0{}}", static_cast<std::uint64_t>(rest / scale), digits);
+  const Wide fraction = Wide{value % scale} * power_of_ten(digits) / scale;
+  if (fraction == 0) return text;
+  text += fmt::format(".{:0{}}", static_cast<std::uint64_t>(fraction), digits);
   text.erase(text.find_last_not_of('0') + 1);
   return text;
 }
@@ -227,14 +230,14 @@ std::string format_duration(Duration span) {
     const Unit& unit = rest >= 1'000'000 ? Unit{"ms", 1'000'000}
                        : rest >= 1000    ? Unit{"us", 1000}
                                          : Unit{"ns", 1};
-    return text.append(*exact_quotient(rest, unit.scale, 9)).append(unit.name);
+    return text.append(quotient(rest, unit.scale, 9)).append(unit.name);
   }
   for (const Unit& unit : std::span(kDurationUnits).first(3)) {  // d, h, m
     if (rest < unit.scale) continue;
     text += fmt::format("{}{}", rest / unit.scale, unit.name);
     rest %= unit.scale;
   }
-  if (rest > 0) text.append(*exact_quotient(rest, kSecond, 9)).append("s");
+  if (rest > 0) text.append(quotient(rest, kSecond, 9)).append("s");
   return text;
 }
 
@@ -242,8 +245,9 @@ std::string format_size(std::uint64_t size_bytes) {
   std::string shortest = fmt::format("{}B", size_bytes);
   for (const Unit& unit : kSizeUnits) {
     if (unit.scale == 1 || size_bytes < unit.scale) continue;
-    std::optional<std::string> text = exact_quotient(size_bytes, unit.scale, 3);
-    if (text && text->append(unit.name).size() < shortest.size()) shortest = std::move(*text);
+    if (!is_exact(size_bytes, unit.scale, 3)) continue;
+    std::string text = quotient(size_bytes, unit.scale, 3).append(unit.name);
+    if (text.size() < shortest.size()) shortest = std::move(text);
   }
   return shortest;
 }

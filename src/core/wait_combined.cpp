@@ -80,10 +80,8 @@ class JitteredSchedule final : public Wait::Schedule {
  private:
   Duration spread(const Step& step, double unit) const {
     switch (jitter_) {
-      case Jitter::none:
-        return step.wait;
-      case Jitter::full:
-        return scaled(step.wait, unit);
+      case Jitter::none: return step.wait;
+      case Jitter::full: return scaled(step.wait, unit);
       case Jitter::equal: {
         const Duration half = step.wait / 2;
         return half + scaled(step.wait - half, unit);
@@ -99,14 +97,10 @@ class JitteredSchedule final : public Wait::Schedule {
 
   std::string word() const {
     switch (jitter_) {
-      case Jitter::none:
-        return "no";
-      case Jitter::full:
-        return "full";
-      case Jitter::equal:
-        return "equal";
-      case Jitter::decorrelated:
-        return "decorrelated";
+      case Jitter::none: return "no";
+      case Jitter::full: return "full";
+      case Jitter::equal: return "equal";
+      case Jitter::decorrelated: return "decorrelated";
     }
     return "no";
   }
@@ -206,7 +200,7 @@ Wait operator+(const Wait& a, const Wait& b) {
   return Wait(std::make_shared<SumSchedule>(a.schedule_, b.schedule_));
 }
 
-Wait from_error(Wait otherwise) {
+Wait from_error(const Wait& otherwise) {
   return Wait(std::make_shared<FromErrorSchedule>(otherwise.schedule_));
 }
 

@@ -1,14 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <stdexcept>
+#include <string>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
-
-#include <stdexcept>
-#include <string>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <holdfast/retry_asio.hpp>
 #include <holdfast/testing_asio.hpp>
@@ -97,7 +96,8 @@ TEST_F(CoCall, N4_waits_for_an_open_breaker) {
   auto breaker = std::make_shared<Breaker>(Breaker::Options{}, clock, random);
   breaker->force_open();
   const auto get = []() -> awaitable<int> { co_return 1; };
-  EXPECT_EQ(run(co_call(policy.breaker(breaker, WhenOpen::wait), get, nullptr, testing::fake_sleep)), 1);
+  EXPECT_EQ(
+      run(co_call(policy.breaker(breaker, WhenOpen::wait), get, nullptr, testing::fake_sleep)), 1);
   EXPECT_THAT(clock.slept(), ElementsAre(30s));
 }
 
@@ -113,9 +113,10 @@ TEST_F(CoCall, a_cancellation_ends_the_sleep_with_the_last_error) {
     co_return 1;
   };
   std::exception_ptr ended;
-  boost::asio::co_spawn(context, co_call(hour, fetch, &history),
-                        boost::asio::bind_cancellation_slot(
-                            signal.slot(), [&](std::exception_ptr e, int) { ended = std::move(e); }));
+  boost::asio::co_spawn(
+      context, co_call(hour, fetch, &history),
+      boost::asio::bind_cancellation_slot(
+          signal.slot(), [&](std::exception_ptr e, int) { ended = std::move(e); }));
   context.run();
   EXPECT_THROW(std::rethrow_exception(ended), std::out_of_range);
   EXPECT_EQ(history.gave_up(), GiveUp::stop_requested);
@@ -123,8 +124,7 @@ TEST_F(CoCall, a_cancellation_ends_the_sleep_with_the_last_error) {
 
 TEST_F(CoCall, a_stop_token_ends_the_sleep_with_the_last_error) {
   std::stop_source source;
-  const auto hour =
-      Policy().stop(attempts(3) | requested(source.get_token())).wait(fixed(1h));
+  const auto hour = Policy().stop(attempts(3) | requested(source.get_token())).wait(fixed(1h));
   History history;
   const auto fetch = [&]() -> awaitable<Result<int>> {
     boost::asio::post(context, [&] { source.request_stop(); });
@@ -145,9 +145,10 @@ TEST_F(CoCall, a_cancellation_during_the_attempt_is_not_slept_upon) {
     co_return 1;
   };
   std::exception_ptr ended;
-  boost::asio::co_spawn(context, co_call(hour, fetch),
-                        boost::asio::bind_cancellation_slot(
-                            signal.slot(), [&](std::exception_ptr e, int) { ended = std::move(e); }));
+  boost::asio::co_spawn(
+      context, co_call(hour, fetch),
+      boost::asio::bind_cancellation_slot(
+          signal.slot(), [&](std::exception_ptr e, int) { ended = std::move(e); }));
   context.run();
   EXPECT_THROW(std::rethrow_exception(ended), std::out_of_range);
 }

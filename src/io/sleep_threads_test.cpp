@@ -1,7 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/retry.hpp>
 #include <holdfast/testing.hpp>
@@ -21,9 +21,8 @@ TEST(SleepThreads, a_stop_request_wakes_a_sleeper) {
 TEST(SleepThreads, a_stop_request_ends_a_call_with_its_last_error) {
   std::stop_source source;
   std::stop_source other;
-  const auto policy = Policy()
-                          .stop(requested(other.get_token()) | requested(source.get_token()))
-                          .wait(fixed(1h));
+  const auto policy =
+      Policy().stop(requested(other.get_token()) | requested(source.get_token())).wait(fixed(1h));
   History history;
   std::jthread stopper;
   EXPECT_THROW(policy.call(

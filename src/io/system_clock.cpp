@@ -1,9 +1,9 @@
-#include <time.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <random>
+
+#include <time.h>
 
 #include <holdfast/clock.hpp>
 

@@ -1,10 +1,10 @@
 // What must not allocate does not: counted by replacing the global operator new of this program.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <expected>
 #include <new>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/classify.hpp>
 #include <holdfast/retry.hpp>
@@ -21,8 +21,12 @@ void* operator new(std::size_t size) {
   if (void* memory = std::malloc(size ? size : 1)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace holdfast {
 namespace {
@@ -33,7 +37,8 @@ template <class F>
 long allocations_of(F&& function) {
   function();  // what is made once, at the first call, is not a cost of each
   const long before = allocations;
-  for (int i = 0; i < 100; ++i) function();
+  for (int i = 0; i < 100; ++i)
+    function();
   return allocations - before;
 }
 
@@ -79,8 +84,8 @@ TEST(Allocation, a_breaker_and_a_budget_make_none) {
 }
 
 TEST(Allocation, a_wait_makes_none) {
-  const auto wait = retry::fixed(1s).times(2).then(
-      retry::from_error(retry::exponential({.jitter = retry::Jitter::decorrelated}) + retry::fixed(1ms)));
+  const auto wait = retry::fixed(1s).times(2).then(retry::from_error(
+      retry::exponential({.jitter = retry::Jitter::decorrelated}) + retry::fixed(1ms)));
   int number = 0;
   EXPECT_EQ(allocations_of([&] {
               static_cast<void>(wait.next({.retry = ++number, .previous = 2s}, system_random()));

@@ -1,8 +1,6 @@
 // What every snippet of the documentation may take for granted: docs_test includes it before them.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <expected>
 #include <memory>
@@ -10,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include <gtest/gtest.h>
 
 #include <holdfast/classify.hpp>
 #include <holdfast/policies.hpp>

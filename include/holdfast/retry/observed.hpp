@@ -36,7 +36,9 @@ struct Parameter<R (C::*)(A) const noexcept> : std::type_identity<std::remove_cv
 
 template <class E>
 Failure describe(const E& error) {
-  if constexpr (requires { { to_failure(error) } -> std::convertible_to<Failure>; }) {
+  if constexpr (requires {
+                  { to_failure(error) } -> std::convertible_to<Failure>;
+                }) {
     return to_failure(error);
   } else if constexpr (std::is_enum_v<E>) {
     return {.message = "error " + std::to_string(static_cast<long long>(error))};
@@ -53,7 +55,9 @@ Failure describe_result(const T& result) {
     return {.message = result ? "unwanted result true" : "unwanted result false"};
   } else if constexpr (std::is_arithmetic_v<T>) {
     return {.message = "unwanted result " + std::to_string(result)};
-  } else if constexpr (requires { { to_failure(result) } -> std::convertible_to<Failure>; }) {
+  } else if constexpr (requires {
+                         { to_failure(result) } -> std::convertible_to<Failure>;
+                       }) {
     return to_failure(result);
   } else {
     return {.message = "unwanted result"};
@@ -102,8 +106,8 @@ class Observed {
   [[nodiscard]] const std::exception_ptr& exception() const noexcept { return exception_; }
   [[nodiscard]] bool is_result() const noexcept { return is_result_; }
 
-  // Calls `function` with the error if it is an E (an exception of that type or derived from it, or an
-  // error value of exactly that type); false if it is not.
+  // Calls `function` with the error if it is an E (an exception of that type or derived from it, or
+  // an error value of exactly that type); false if it is not.
   template <class E, class F>
   bool visit_error(F&& function) const {
     if (exception_) return visit_exception<E>(function);
@@ -131,6 +135,7 @@ class Observed {
     } catch (const E& error) {
       found = &error;  // lives on in exception_
     } catch (...) {
+      found = nullptr;
     }
     if (found) function(*found);
     return found != nullptr;

@@ -21,7 +21,8 @@ namespace holdfast::retry {
 
 class History;
 
-// What a function that is being retried is told, if it takes it: `[](const Attempt& attempt) { … }`.
+// What a function that is being retried is told, if it takes it: `[](const Attempt& attempt) { …
+// }`.
 struct Attempt {
   int number = 1;
   // After this no further attempt begins: a good time limit for what the attempt itself does.
@@ -86,9 +87,9 @@ struct Settings {
   Random* random;
 
   // Derived, so that a call that succeeds at once looks at as little as it can.
-  bool timed = false;    // must know when it began
+  bool timed = false;     // must know when it began
   bool prepared = false;  // timed, or earns for a budget
-  bool gated = false;    // a breaker or a hook comes before each attempt
+  bool gated = false;     // a breaker or a hook comes before each attempt
 };
 
 }  // namespace detail
@@ -209,18 +210,18 @@ Policy Policy::retry_if(Predicate predicate) const {
   using E = typename detail::Parameter<Predicate>::type;
   return changed([&](detail::Settings& settings) {
     settings.only_what_conditions_name = true;
-    settings.conditions.push_back([predicate = std::move(predicate)](
-                                      const Observed& observed,
-                                      const FailureView& failure) -> std::optional<bool> {
-      std::optional<bool> answer;
-      if (observed.is_result()) return answer;
-      if constexpr (std::is_same_v<E, FailureView>) {
-        answer = predicate(failure);
-      } else {
-        observed.visit_error<E>([&](const E& error) { answer = predicate(error); });
-      }
-      return answer;
-    });
+    settings.conditions.push_back(
+        [predicate = std::move(predicate)](const Observed& observed,
+                                           const FailureView& failure) -> std::optional<bool> {
+          std::optional<bool> answer;
+          if (observed.is_result()) return answer;
+          if constexpr (std::is_same_v<E, FailureView>) {
+            answer = predicate(failure);
+          } else {
+            observed.visit_error<E>([&](const E& error) { answer = predicate(error); });
+          }
+          return answer;
+        });
   });
 }
 

@@ -29,9 +29,9 @@ using ResultOf = decltype(invoke(std::declval<Function&>(), std::declval<const A
 
 }  // namespace detail
 
-// The steps of one call under a policy, without the call and without the sleep: a state machine that
-// says what to do next. Policy::call drives it with a blocking sleep, <holdfast/retry_asio.hpp> with
-// a timer; with it a policy can be used in any other event loop.
+// The steps of one call under a policy, without the call and without the sleep: a state machine
+// that says what to do next. Policy::call drives it with a blocking sleep,
+// <holdfast/retry_asio.hpp> with a timer; with it a policy can be used in any other event loop.
 //
 //   begin → Go, Sleep or Refuse
 //   after an attempt: succeeded(), or failed(what) → Sleep or nothing (it gave up)
@@ -111,7 +111,10 @@ class Run {
   // Begin and all the sleeps that it asks for.
   [[nodiscard]] bool begin_blocking() {
     if (!settings_.gated) return true;
-    if (!settings_.before_attempt && (permit_ = settings_.breaker->try_acquire())) return true;
+    if (!settings_.before_attempt) {
+      permit_ = settings_.breaker->try_acquire();
+      if (permit_) return true;
+    }
     return go(admit());
   }
 

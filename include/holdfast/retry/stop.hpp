@@ -26,16 +26,16 @@ enum class GiveUp : std::uint8_t {
 [[nodiscard]] std::string_view to_string(GiveUp reason) noexcept;
 
 struct StopInput {
-  int attempts = 1;    // made so far
+  int attempts = 1;      // made so far
   SteadyTime started{};  // when the first of them began
   SteadyTime next{};     // when the next one would begin
 };
 
 // When to stop trying: an immutable value, cheap to copy, safe to share between threads.
 //
-// It is asked after a failure, about the moment at which the next attempt would begin. So a wait that
-// would end at or after a deadline is never begun: the call gives up at once instead.
-// The first attempt is always made.
+// It is asked after a failure, about the moment at which the next attempt would begin. So a wait
+// that would end at or after a deadline is never begun: the call gives up at once instead. The
+// first attempt is always made.
 class Stop {
  public:
   Stop() = default;  // never

@@ -76,7 +76,7 @@ class Wait {
 
   // Both waits, one after the other. It covers as many retries as the longer of the two.
   friend Wait operator+(const Wait& a, const Wait& b);
-  friend Wait from_error(Wait otherwise);
+  friend Wait from_error(const Wait& otherwise);
 
  private:
   std::shared_ptr<const Schedule> schedule_;
@@ -92,7 +92,7 @@ class Wait {
 [[nodiscard]] Wait exponential(Exponential options = {});
 // What the error asks for (Retry-After), or `otherwise` where it asks for nothing. The error's wish
 // is kept in full unless `capped`: coming back early only costs another refusal.
-[[nodiscard]] Wait from_error(Wait otherwise);
+[[nodiscard]] Wait from_error(const Wait& otherwise);
 // Your own: called with what is known, from any thread that uses the wait; a negative answer counts
 // as zero. `text` is what text() says of it.
 [[nodiscard]] Wait custom(std::function<Duration(const WaitInput&)> function, std::string text);

@@ -9,8 +9,9 @@
 
 namespace holdfast::testing {
 
-// Chance that is scripted: unit() gives these values, one after the other and then from the beginning
-// again. Without a script always one half, the middle of every jitter. Threads: as Random.
+// Chance that is scripted: unit() gives these values, one after the other and then from the
+// beginning again. Without a script always one half, the middle of every jitter. Threads: as
+// Random.
 class FakeRandom final : public Random {
  public:
   FakeRandom() : FakeRandom({0.5}) {}

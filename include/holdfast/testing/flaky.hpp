@@ -17,8 +17,8 @@ namespace holdfast::testing {
 //   Flaky<std::expected<int, std::string>> read;
 //   read.fails("timed out").returns(42);
 //
-// The last step is repeated for ever. A call without any step throws std::logic_error. Copies do not
-// share their count, so hand it on by reference (Policy::call does).
+// The last step is repeated for ever. A call without any step throws std::logic_error. Copies do
+// not share their count, so hand it on by reference (Policy::call does).
 template <class R>
 class Flaky {
  public:
@@ -51,7 +51,8 @@ class Flaky {
 
  private:
   Flaky& add(std::function<R()> step, int times) {
-    for (int i = 0; i < times; ++i) steps_.push_back(step);
+    for (int i = 0; i < times; ++i)
+      steps_.push_back(step);
     return *this;
   }
 

@@ -22,8 +22,8 @@ class LogCapture final : public LogSink {
   };
 
   void write(const LogRecord& record) noexcept override {
-    Entry entry{record.time, record.level, std::string(record.event), std::string(record.message),
-                {}};
+    Entry entry{
+        record.time, record.level, std::string(record.event), std::string(record.message), {}};
     for (const Field& field : record.fields) {
       entry.fields.emplace(field.name(), std::visit(Text(), field.value()));
     }

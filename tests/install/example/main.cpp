@@ -22,10 +22,9 @@ int check(bool holds, const char* what) {
 int main() {
   holdfast::testing::FakeClock clock;
   holdfast::testing::FakeRandom random;
-  const auto classifier =
-      holdfast::Classifier::make(holdfast::combine(
-          {{{.name = "mine", .pattern = "sold out", .verdict = holdfast::VerdictKind::give_up}},
-           holdfast::presets::all()}));
+  const auto classifier = holdfast::Classifier::make(holdfast::combine(
+      {{{.name = "mine", .pattern = "sold out", .verdict = holdfast::VerdictKind::give_up}},
+       holdfast::presets::all()}));
   if (!classifier) return 1;
 
   const auto policy = holdfast::retry::Policy(clock, random)
@@ -41,7 +40,8 @@ int main() {
 
   holdfast::testing::Flaky<std::expected<int, std::string>> hopeless;
   hopeless.fails(std::string("the concert is sold out"));
-  bad += check(!policy.call(hopeless) && hopeless.calls() == 1, "gives up at once by a rule of its own");
+  bad += check(!policy.call(hopeless) && hopeless.calls() == 1,
+               "gives up at once by a rule of its own");
 
   const auto real = holdfast::policies::publish();
   bad += check(real.call([] { return 1; }) == 1, "works on the system's clock");
