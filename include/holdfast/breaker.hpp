@@ -37,7 +37,7 @@ class BreakerOpen : public std::runtime_error {
 // of state is ignored: a slow call from before an outage says nothing about now.
 //
 // Threads: all members may be called from any thread at once; there is no lock. The breaker must
-// outlive its permits.
+// outlive its permits; the clock and the random source must outlive the breaker.
 class Breaker {
  public:
   enum class State : std::uint8_t { closed, open, half_open };
@@ -55,8 +55,8 @@ class Breaker {
     double failure_rate = 0;       // opens at this share of failures in the window; 0: do not look
     Duration window = std::chrono::seconds(10);
     int least_calls = 20;  // of the window, before its rate says anything
-    retry::Wait open_for =
-        retry::fixed(std::chrono::seconds(30));  // asked again each time in a row
+    // How long it stays open; a wait that grows does so each time that probing fails.
+    retry::Wait open_for = retry::fixed(std::chrono::seconds(30));
     int probes = 1;
     // Called after each change, by the thread that made it. Must not throw.
     std::function<void(const Change&)> on_change = {};

@@ -9,10 +9,11 @@ namespace holdfast {
 
 // How many retries all callers of one dependency may make together. Each call earns a fraction of a
 // retry; each retry costs a whole one; a trickle comes with time, so that a quiet caller can retry
-// too. When a dependency is down, retries then add at most `ratio` to its load instead of
-// multiplying it.
+// too. When a dependency is down, what was saved up is soon spent; then retries add `ratio` to its
+// load, and the trickle, instead of multiplying it.
 //
-// Threads: all members may be called from any thread at once; there is no lock.
+// Threads: all members may be called from any thread at once; there is no lock. The clock must
+// outlive the budget.
 class RetryBudget {
  public:
   struct Options {

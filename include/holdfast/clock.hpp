@@ -18,8 +18,8 @@ class Clock {
   [[nodiscard]] virtual SteadyTime now() const noexcept = 0;
   [[nodiscard]] virtual WallTime wall_now() const noexcept = 0;
 
-  // now(), or a few milliseconds before it, where that is cheaper to have (5 ns instead of 30): for
-  // what is done on every call and is as good a little early.
+  // now(), or a few milliseconds before it, where that is cheaper to have: for what is done on
+  // every call and is as good a little early.
   [[nodiscard]] virtual SteadyTime rough_now() const noexcept { return now(); }
 
   // Blocks until `until` is reached (true) or `stop` is requested (false, within milliseconds).

@@ -11,7 +11,7 @@ namespace holdfast {
 // What a failure means for what happens next.
 enum class VerdictKind : std::uint8_t {
   retry,      // it may recover: try again, and count the attempt
-  throttle,   // the other side asks us to slow down: wait, and do not count the attempt
+  throttle,   // the other side asks us to slow down: wait; a task spends no attempt on it
   give_up,    // it cannot recover: trying again only costs
   ambiguous,  // it may have happened in spite of the error: never retried blindly, kept for a
               // person

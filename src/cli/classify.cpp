@@ -3,11 +3,13 @@
 #include <ostream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <holdfast/classify.hpp>
 
 #include "cli/classify_output.hpp"
 #include "cli/verbs.hpp"
+#include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "io/os_error_name.hpp"
 #include "io/rule_file.hpp"
@@ -139,7 +141,14 @@ std::string check_preset(const std::string& name) {
 }
 
 std::string check_os_error(const std::string& name) {
-  return os_error_number(name) ? "" : "unknown OS error: write ECONNRESET, or its number";
+  if (os_error_number(name)) return "";
+  return fmt::format("unknown OS error {}: write ECONNRESET, or its number",
+                     holdfast::quoted(name));
+}
+
+// An empty name is a shell variable that is not set, and no wish for the presets.
+std::string check_file_name(const std::string& name) {
+  return name.empty() ? "the name of a file must not be empty" : "";
 }
 
 std::string check_duration(const std::string& text) {
@@ -168,7 +177,8 @@ void add_classify(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("TIME")
       ->check(check_duration);
   verb->add_option("--rules", options->rule_file, "TOML file of rules, tried first")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_file_name);
   verb->add_option("--preset", options->presets, "Preset of rules; may be repeated (below)")
       ->type_name("NAME")
       ->allow_extra_args(false)

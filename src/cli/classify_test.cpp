@@ -236,6 +236,7 @@ TEST(ClassifyVerb, a_wrong_command_line_is_exit_code_2) {
       {"classify", "--retry-after", "soon", "x"},
       {"classify", "--preset", "htp", "x"},
       {"classify", "--preset"},
+      {"classify", "--rules", "", "x"},
       {"clasify", "x"},
       {"--bogus"},
       {},
@@ -254,6 +255,7 @@ TEST(Program, teaches_and_names_its_version) {
   const Ran help = holdfast({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_NE(help.out.find("classify"), std::string::npos);
+  EXPECT_EQ(holdfast({"help"}).out, help.out);
   const Ran verb_help = holdfast({"classify", "--help"});
   EXPECT_EQ(verb_help.exit_code, 0);
   EXPECT_NE(verb_help.out.find("Examples:"), std::string::npos);

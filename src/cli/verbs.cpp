@@ -37,6 +37,10 @@ int run(int argc, const char* const* argv, Io& io) {
   });
   const auto verbs = verbs_of(program);
   const std::string_view word = argc > 1 ? argv[1] : "-";
+  if (word == "help" && argc == 2) {
+    io.out << program.help();
+    return kDone;
+  }
   if (!word.starts_with('-') && std::ranges::find(verbs, word) == verbs.end()) {
     io.err << fmt::format("holdfast: unknown verb {}{}\n", quoted(word), did_you_mean(word, verbs));
     return kUsage;

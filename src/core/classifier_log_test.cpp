@@ -60,6 +60,7 @@ class ClassifierLog : public testing::Test {
           .value();
 };
 
+// C1.1–C1.4: the phrase; C6.1: a warning, with category and error text.
 TEST_F(ClassifierLog, C1_1_non_retryable_is_a_warning_that_names_the_pattern_match) {
   Line line = logged({"insufficient funds for gas"});
   EXPECT_EQ(line.level, Level::warning);
@@ -71,6 +72,7 @@ TEST_F(ClassifierLog, C1_1_non_retryable_is_a_warning_that_names_the_pattern_mat
   EXPECT_EQ(line.texts["error"], "insufficient funds for gas");
 }
 
+// C1.6: the phrase; C6.1: information.
 TEST_F(ClassifierLog, C1_6_retryable_is_information) {
   Line line = logged({"network timeout"});
   EXPECT_EQ(line.level, Level::info);
@@ -78,6 +80,7 @@ TEST_F(ClassifierLog, C1_6_retryable_is_information) {
   EXPECT_EQ(line.texts["category"], "RETRYABLE");
 }
 
+// C1.8
 TEST_F(ClassifierLog, C1_8_unknown_is_the_default_classification) {
   Line line = logged({"no idea"});
   EXPECT_EQ(line.level, Level::info);

@@ -61,6 +61,7 @@ rc::Gen<std::optional<T>> any_of(std::vector<std::optional<T>> values) {
   return rc::gen::elementOf(std::move(values));
 }
 
+// C5.2: one compiled pass gives the answer of trying one by one. bench/ measures what it costs.
 RC_GTEST_PROP(ClassifierProperty, the_first_rule_wins_as_if_they_were_tried_one_by_one, ()) {
   const auto rules = *rc::gen::container<std::vector<Rule>>(any_rule());
   const auto made = Classifier::make(rules);

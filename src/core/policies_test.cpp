@@ -25,6 +25,7 @@ struct NamedPolicies : ::testing::Test {
   std::system_error refused{std::make_error_code(std::errc::connection_refused), "connect"};
 };
 
+// R1
 TEST_F(NamedPolicies, R1_publish_waits_1_2_4_8_and_gives_the_original_error_after_5_attempts) {
   operation.throws(refused);
   EXPECT_THROW(publish(logger, base).call(operation), std::system_error);
@@ -51,6 +52,7 @@ TEST_F(NamedPolicies, R1_publish_retries_connection_errors_only) {
   EXPECT_EQ(operation.calls(), 1);
 }
 
+// R2
 TEST_F(NamedPolicies, R2_a_recovered_publish_leaves_one_record_with_its_attempts) {
   operation.throws(refused, 2).returns(1);
   EXPECT_EQ(publish(logger, base).call(operation), 1);
@@ -60,6 +62,7 @@ TEST_F(NamedPolicies, R2_a_recovered_publish_leaves_one_record_with_its_attempts
   EXPECT_EQ(recovered[0].level, Level::info);
 }
 
+// R3
 TEST_F(NamedPolicies, R3_download_waits_1_2_and_gives_up_after_3_attempts) {
   operation.throws(refused);
   EXPECT_THROW(download(logger, base).call(operation), std::system_error);
@@ -74,6 +77,7 @@ TEST_F(NamedPolicies, R3_download_does_not_wait_longer_than_8_seconds) {
   EXPECT_THAT(clock.slept(), ElementsAre(1s, 2s, 4s, 8s, 8s));
 }
 
+// R8: each attempt with its number and error, the last one critical.
 TEST_F(NamedPolicies, R8_connect_tries_90_times_10_seconds_apart_and_ends_with_a_critical_record) {
   operation.throws(refused);
   EXPECT_THROW(connect(logger, base).call(operation), std::system_error);

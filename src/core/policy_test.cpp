@@ -35,6 +35,10 @@ Failure to_failure(const ApiError& error) {
   return {.message = "API error", .http_status = error.status, .retry_after = error.retry_after};
 }
 
+bool is_server_error(const ApiError& error) noexcept {
+  return error.status >= 500;
+}
+
 struct PolicyTest : ::testing::Test {
   FakeClock clock;
   FakeRandom random;
@@ -300,8 +304,7 @@ TEST_F(PolicyTest, asks_predicates_about_exceptions_and_errors_of_their_type) {
 
   Flaky<std::expected<int, ApiError>> read;
   read.fails(ApiError{500}).fails(ApiError{400});
-  const auto by_value = policy.retry_if([](const ApiError& error) { return error.status >= 500; });
-  EXPECT_EQ(by_value.call(read).error().status, 400);
+  EXPECT_EQ(policy.retry_if(is_server_error).call(read).error().status, 400);
   EXPECT_EQ(read.calls(), 2);
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 using enum VerdictKind;
 
+// C1.1
 TEST(EthereumPreset, C1_1_insufficient_funds) {
   const char* rule = "ethereum.insufficient-funds";
   expect_rows({
@@ -27,6 +28,7 @@ TEST(EthereumPreset, C1_1_insufficient_funds) {
   });
 }
 
+// C1.2
 TEST(EthereumPreset, C1_2_gas) {
   expect_rows({
       {"gas required exceeds allowance (30000000)", give_up, "ethereum.gas"},
@@ -42,6 +44,7 @@ TEST(EthereumPreset, C1_2_gas) {
   });
 }
 
+// C1.3: the source gives up; a spent nonce may be our own success, so that has to be asked for.
 TEST(EthereumPreset, C1_3_a_used_nonce_is_ambiguous_by_default) {
   expect_rows({
       {"nonce too low", ambiguous, "ethereum.nonce-used"},
@@ -55,6 +58,7 @@ TEST(EthereumPreset, C1_3_a_used_nonce_is_ambiguous_by_default) {
   });
 }
 
+// C1.3, as the source has it.
 TEST(EthereumPreset, C1_3_a_used_nonce_gives_up_where_asked) {
   const Classifier strict =
       Classifier::make(presets::ethereum({.used_nonce = VerdictKind::give_up})).value();
@@ -63,6 +67,7 @@ TEST(EthereumPreset, C1_3_a_used_nonce_gives_up_where_asked) {
   EXPECT_EQ(strict({"replacement transaction underpriced"}).kind, ambiguous);
 }
 
+// C1.4
 TEST(EthereumPreset, C1_4_reverts) {
   expect_rows({
       {"execution reverted", give_up, "ethereum.reverted"},

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using enum VerdictKind;
 
+// C1.5
 TEST(HttpPreset, C1_5_client_errors_by_status) {
   for (const int status : {400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 431, 451, 501}) {
     const Classification result =
@@ -19,6 +20,7 @@ TEST(HttpPreset, C1_5_client_errors_by_status) {
   }
 }
 
+// C1.7
 TEST(HttpPreset, C1_7_server_errors_by_status) {
   for (const int status : {408, 409, 423, 425, 499, 500, 502, 503, 504, 507, 520, 522, 524, 599}) {
     const Classification result = all_presets().classify({.message = "", .http_status = status});

@@ -56,7 +56,7 @@ std::vector<Rule> passing() {
        .pattern = one_of(
            {R"(\btimed[ -]?out\b)",
             R"(\btime-?out (?:was )?(?:exceeded|expired|reached|awaiting|waiting|while|after)\b)",
-            R"(\btimeout of \d+ ?ms\b)",
+            R"(\btimeout of \d+ ?ms\b)", R"((?:^|: )time-?out[.!]?$)",
             R"(\b(?:connect|connection|socket|handshake|network|gateway|server|rpc)[ _-]?time-?out\b)",
             R"(\b(?:read|write|i/o|request|response|headers?|body|idle)[ _-]?time-?out\b)",
             R"(\b(?:operation|query|execution)[ _-]?time-?out\b)", R"(\bE(?:SOCKET)?TIMEDOUT\b)",

@@ -11,10 +11,13 @@ namespace {
 
 using enum VerdictKind;
 
+// C1.6
 TEST(NetworkPreset, C1_6_network_timeouts) {
   const char* rule = "network.timeout";
   expect_rows({
       {"network timeout", retry, rule},
+      {"Timeout", retry, rule},
+      {"redis: timeout", retry, rule},
       {"connect ETIMEDOUT 10.0.0.5:8545", retry, rule},
       {"timeout of 30000ms exceeded", retry, rule},
       {"Get \"https://a.b/\": net/http: request canceled (Client.Timeout exceeded while awaiting "

@@ -45,6 +45,7 @@ TEST(Presets, aws) {
   EXPECT_EQ(all_presets().explain({"a slowdown of the disk"}).rule, "");
 }
 
+// C1.8
 TEST(Presets, C1_8_unknown_errors_are_retried) {
   for (const char* text : {"", "something went wrong", "Segmentation fault (core dumped)",
                            "SyntaxError: Unexpected token < in JSON at position 0",

@@ -118,6 +118,7 @@ RC_GTEST_PROP(RulesProperty, a_terminal_state_never_changes_but_by_a_replay, ())
   if (transition) RC_ASSERT(transition->event == Event::replay);  // RC_ASSERT(a || b) looks at both
 }
 
+// N7
 RC_GTEST_PROP(RulesProperty, N7_a_crash_and_an_error_are_counted_apart, ()) {
   const TaskPolicy policy = any_policy();
   const Task task = any_task(policy, State::running);
@@ -132,6 +133,7 @@ RC_GTEST_PROP(RulesProperty, N7_a_crash_and_an_error_are_counted_apart, ()) {
   }
 }
 
+// T3
 RC_GTEST_PROP(RulesProperty, T3_a_handed_back_task_spends_nothing, ()) {
   const TaskPolicy policy = any_policy();
   Task task = any_task(policy, State::running);
@@ -144,6 +146,7 @@ RC_GTEST_PROP(RulesProperty, T3_a_handed_back_task_spends_nothing, ()) {
   RC_ASSERT(task == before);
 }
 
+// N4
 RC_GTEST_PROP(RulesProperty, N4_a_throttle_or_an_open_breaker_spends_no_attempt, ()) {
   const TaskPolicy policy = any_policy();
   const Task task = any_task(policy, State::running);

@@ -432,6 +432,7 @@ TEST(Replay, N3_is_refused_when_the_policy_allows_no_more) {
   EXPECT_FALSE(replay(task_in(State::failed), {}, {.replays = 0}, kNow));
 }
 
+// N3
 TEST(Replay, N3_dying_again_after_the_last_one_is_quarantine) {
   EXPECT_EQ(settle(running({.attempts = 3, .replays = 2}), kError)->dead_reason,
             DeadReason::out_of_attempts);

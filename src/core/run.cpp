@@ -107,7 +107,9 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
 
 Run::Next Run::woke(bool slept) {
   if (!slept) {
-    if (last_failure_) give_up(GiveUp::stop_requested, last_failure_->view());
+    if (!last_failure_) return {.kind = Next::Kind::refuse, .until = {}};
+    if (refused_by_breaker_) --attempt_.number;  // it was still waiting to be made
+    give_up(GiveUp::stop_requested, last_failure_->view());
     return {.kind = Next::Kind::refuse, .until = {}};
   }
   // A sleep that waited for a breaker has no new attempt behind it.

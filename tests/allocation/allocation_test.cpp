@@ -13,11 +13,13 @@
 namespace {
 
 std::atomic<long> allocations = 0;
+std::atomic<std::size_t> allocated_bytes = 0;
 
 }  // namespace
 
 void* operator new(std::size_t size) {
   ++allocations;
+  allocated_bytes += size;
   if (void* memory = std::malloc(size ? size : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -91,6 +93,16 @@ TEST(Allocation, a_wait_makes_none) {
               static_cast<void>(wait.next({.retry = ++number, .previous = 2s}, system_random()));
             }),
             0);
+}
+
+TEST(Allocation, a_text_of_ten_megabytes_is_classified_without_a_copy) {
+  const auto classifier = Classifier::make(presets::all()).value();
+  const std::string text = std::string(10 << 20, 'x') + " connection refused";
+  static_cast<void>(classifier.classify({text}));  // fills the cache of what its patterns meet
+  const std::size_t before = allocated_bytes;
+  EXPECT_EQ(classifier.classify({text}).verdict.kind, VerdictKind::retry);
+  EXPECT_EQ(classifier.explain({text}).rule, "network.refused");
+  EXPECT_LT(allocated_bytes - before, 1U << 20);
 }
 
 }  // namespace

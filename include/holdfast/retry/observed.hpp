@@ -27,6 +27,8 @@ template <class F>
 struct Parameter : Parameter<decltype(&F::operator())> {};
 template <class R, class A>
 struct Parameter<R (*)(A)> : std::type_identity<std::remove_cvref_t<A>> {};
+template <class R, class A>
+struct Parameter<R (*)(A) noexcept> : std::type_identity<std::remove_cvref_t<A>> {};
 template <class R, class C, class A>
 struct Parameter<R (C::*)(A) const> : std::type_identity<std::remove_cvref_t<A>> {};
 template <class R, class C, class A>

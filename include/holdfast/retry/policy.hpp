@@ -96,8 +96,8 @@ struct Settings {
 
 // When, how often and how patiently to try again: one immutable value for functions that throw,
 // functions that return std::expected, functions that return plain values, and Asio coroutines
-// (<holdfast/retry_asio.hpp>). Each `with`-like member returns a changed copy, so a policy can be
-// kept as a constant and varied where it is used.
+// (<holdfast/retry_asio.hpp>). Each member that sets something returns a changed copy, so a policy
+// can be kept as a constant and varied where it is used.
 //
 // Unless told otherwise: 4 attempts, waits of 1 s, 2 s, 4 s with full jitter, at most 5 min, and
 // every failure is retried. What the last attempt ended with comes back untouched.
@@ -132,17 +132,20 @@ class Policy {
   }
 
   // `predicate(const E&) → bool` for exceptions or errors of type E, where true means retry.
-  // `predicate(const FailureView&)` is asked about every error, in Holdfast's description of it.
+  // `predicate(const FailureView&)` is asked about every error, in Holdfast's description of it. A
+  // lambda names the type of its parameter: one that takes `auto` does not say what it asks about.
   template <class Predicate>
   [[nodiscard]] Policy retry_if(Predicate predicate) const;
 
   // `predicate(const T&) → bool` for results of type T, where true means that the result is not
-  // wanted and the call is retried. The last such result comes back if it never gets better.
+  // wanted and the call is retried. The last such result comes back if it never gets better. Of a
+  // std::expected<T, E> it is asked about the T.
   template <class Predicate>
   [[nodiscard]] Policy retry_if_result(Predicate predicate) const;
 
-  // retry → retried · throttle → retried after its wait, free of the budget · give up, ambiguous,
-  // success → not retried.
+  // retry → retried · throttle → retried after its wait, free of the budget, though it counts as
+  // one of the attempts of `stop` · give up, ambiguous, success → not retried. Each classification
+  // is logged to log_to.
   [[nodiscard]] Policy classify_with(Classifier classifier) const;
 
   // How errors of type E are described to hooks, logs and the classifier:

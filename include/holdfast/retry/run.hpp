@@ -37,7 +37,7 @@ using ResultOf = decltype(invoke(std::declval<Function&>(), std::declval<const A
 //   after an attempt: succeeded(), or failed(what) → Sleep or nothing (it gave up)
 //   after a Sleep: woke(slept) → as begin
 //
-// Threads: belongs to one call.
+// Threads: belongs to one call. The policy and the history must outlive it.
 class Run {
  public:
   struct Next {
