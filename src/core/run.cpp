@@ -27,13 +27,12 @@ bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_toke
 
 void Run::prepare(bool tells_deadline) {
   if (history_) *history_ = History();
-  if (settings_.timed) {
-    started_ = settings_.clock->rough_now();  // on every call, and early is the safe side
-    if (tells_deadline || settings_.before_attempt) {
-      attempt_.deadline = settings_.stop.deadline(started_);
-    }
-  }
   if (settings_.budget) settings_.budget->earn();
+  if (!settings_.timed) return;
+  started_ = settings_.clock->rough_now();  // on every call, and early is the safe side
+  if (tells_deadline || settings_.before_attempt) {
+    attempt_.deadline = settings_.stop.deadline(started_);
+  }
 }
 
 Run::Next Run::admit() {
@@ -60,10 +59,10 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
   const Verdict verdict = judge(observed, view);
   const bool retryable =
       verdict.kind == VerdictKind::retry || verdict.kind == VerdictKind::throttle;
-  if (retryable) {
+  if (verdict.kind == VerdictKind::retry) {
     permit_.failure();
   } else {
-    permit_ = {};  // an answer that we do not like says nothing about the dependency's health
+    permit_ = {};  // who refuses or asks for time is well enough to answer
   }
 
   Duration wait = settings_.wait.next(

@@ -22,9 +22,17 @@ struct IsExpected : std::false_type {};
 template <class T, class E>
 struct IsExpected<std::expected<T, E>> : std::true_type {};
 
+template <class F>
+concept OneCallOperator = requires { &F::operator(); };
+
 // The one parameter of a predicate: retry_if([](const HttpError& e) { … }) asks about HttpError.
 template <class F>
-struct Parameter : Parameter<decltype(&F::operator())> {};
+struct Parameter {
+  static_assert(OneCallOperator<F>,
+                "say what the predicate is about: [](const MyError& e), not [](auto& e)");
+};
+template <OneCallOperator F>
+struct Parameter<F> : Parameter<decltype(&F::operator())> {};
 template <class R, class A>
 struct Parameter<R (*)(A)> : std::type_identity<std::remove_cvref_t<A>> {};
 template <class R, class A>

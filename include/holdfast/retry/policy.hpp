@@ -155,7 +155,8 @@ class Policy {
 
   // Shared with other policies that call the same dependency.
   [[nodiscard]] Policy budget(std::shared_ptr<RetryBudget> budget) const;
-  // Retryable failures count against it; failures that are given up say nothing about it.
+  // Failures that are retried count against it. What is given up or throttled says nothing about
+  // it: who refuses or asks for time is well enough to answer.
   [[nodiscard]] Policy breaker(std::shared_ptr<Breaker> breaker,
                                WhenOpen when_open = WhenOpen::fail) const;
 
