@@ -27,6 +27,8 @@ template <class F>
 struct Parameter : Parameter<decltype(&F::operator())> {};
 template <class R, class A>
 struct Parameter<R (*)(A)> : std::type_identity<std::remove_cvref_t<A>> {};
+template <class R, class A>
+struct Parameter<R (*)(A) noexcept> : std::type_identity<std::remove_cvref_t<A>> {};
 template <class R, class C, class A>
 struct Parameter<R (C::*)(A) const> : std::type_identity<std::remove_cvref_t<A>> {};
 template <class R, class C, class A>
@@ -129,16 +131,17 @@ class Observed {
  private:
   template <class E, class F>
   bool visit_exception(F& function) const {
-    const E* found = nullptr;
+    // A pointer is caught by value: a reference to it would not outlive the handler, and clang lets
+    // it refer to the wrong place when the exception is a rethrown one.
+    using Caught = std::conditional_t<std::is_pointer_v<E>, E, const E&>;
     try {
       std::rethrow_exception(exception_);
-    } catch (const E& error) {
-      found = &error;  // lives on in exception_
+    } catch (Caught error) {
+      function(error);
+      return true;
     } catch (...) {
-      found = nullptr;
+      return false;
     }
-    if (found) function(*found);
-    return found != nullptr;
   }
 
   std::exception_ptr exception_;

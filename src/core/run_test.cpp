@@ -1,0 +1,62 @@
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/retry.hpp>
+#include <holdfast/testing.hpp>
+
+// The corners of a run: late wake-ups, refusals, and predicates and errors of unusual types.
+namespace holdfast::retry {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using testing::FakeClock;
+using testing::FakeRandom;
+using testing::Flaky;
+
+struct RunTest : ::testing::Test {
+  FakeClock clock;
+  FakeRandom random;
+  Policy policy = Policy(clock, random).stop(attempts(4)).wait(fixed(1s));
+};
+
+bool is_seven(int error) noexcept {
+  return error == 7;
+}
+
+TEST_F(RunTest, takes_predicates_that_do_not_throw) {
+  const auto fails = [](int error) {
+    return [error]() -> std::expected<int, int> { return std::unexpected(error); };
+  };
+  History history;
+  EXPECT_FALSE(policy.retry_if(&is_seven).call(fails(7), history));
+  EXPECT_EQ(history.attempts(), 4);
+  EXPECT_FALSE(policy.retry_if(is_seven).call(fails(8), history));
+  EXPECT_EQ(history.attempts(), 1);
+  EXPECT_FALSE(
+      policy.retry_if([](int error) noexcept { return error == 7; }).call(fails(7), history));
+  EXPECT_EQ(history.attempts(), 4);
+}
+
+TEST_F(RunTest, asks_predicates_about_thrown_pointers) {
+  std::vector<std::string> seen;
+  const auto picky = policy.retry_if([&](const char* text) {
+    seen.emplace_back(text);
+    return false;
+  });
+  EXPECT_THROW(picky.call([]() -> int { throw "not an object"; }), const char*);
+  EXPECT_THAT(seen, ElementsAre("not an object"));
+}
+
+TEST_F(RunTest, an_exception_of_a_predicate_ends_the_call) {
+  const auto broken = policy.retry_if(
+      [](const std::runtime_error&) -> bool { throw std::logic_error("the predicate's"); });
+  EXPECT_THROW(broken.call([]() -> int { throw std::runtime_error("x"); }), std::logic_error);
+}
+
+}  // namespace
+}  // namespace holdfast::retry
