@@ -58,5 +58,12 @@ TEST_F(RunTest, an_exception_of_a_predicate_ends_the_call) {
   EXPECT_THROW(broken.call([]() -> int { throw std::runtime_error("x"); }), std::logic_error);
 }
 
+TEST_F(RunTest, a_wait_beyond_all_time_is_slept_by_the_fake_clock) {
+  Flaky<int> fetch;
+  fetch.throws(std::runtime_error("x"), 1).returns(1);
+  EXPECT_EQ(policy.wait(fixed(Duration::max())).call(fetch), 1);
+  EXPECT_EQ(clock.now(), SteadyTime::max());
+}
+
 }  // namespace
 }  // namespace holdfast::retry
