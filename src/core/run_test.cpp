@@ -65,5 +65,41 @@ TEST_F(RunTest, a_wait_beyond_all_time_is_slept_by_the_fake_clock) {
   EXPECT_EQ(clock.now(), SteadyTime::max());
 }
 
+// A machine whose cheap clock is some milliseconds behind the exact one.
+class CoarseClock final : public Clock {
+ public:
+  explicit CoarseClock(FakeClock& clock) : clock_(clock) {}
+
+  [[nodiscard]] SteadyTime now() const noexcept override { return clock_.now(); }
+  [[nodiscard]] WallTime wall_now() const noexcept override { return clock_.wall_now(); }
+  [[nodiscard]] SteadyTime rough_now() const noexcept override { return clock_.now() - 4ms; }
+  bool sleep_until(SteadyTime until, std::stop_token stop) override {
+    return clock_.sleep_until(until, std::move(stop));
+  }
+
+ private:
+  FakeClock& clock_;
+};
+
+TEST_F(RunTest, N4_a_wait_as_long_as_the_breaker_is_open_is_enough) {
+  CoarseClock coarse(clock);
+  auto breaker = std::make_shared<Breaker>(
+      Breaker::Options{.consecutive_failures = 1, .open_for = fixed(1s)}, coarse, random);
+  Flaky<int> fetch;
+  fetch.throws(std::runtime_error("x"), 1).returns(1);
+  EXPECT_EQ(Policy(coarse, random).wait(fixed(1s)).breaker(breaker).call(fetch), 1);
+}
+
+TEST_F(RunTest, N4_a_breaker_with_no_time_left_lets_a_probe_through) {
+  CoarseClock coarse(clock);
+  Breaker breaker({.open_for = fixed(30s)}, coarse, random);
+  breaker.force_open();
+  clock.advance(30s - 1ns);
+  EXPECT_FALSE(breaker.try_acquire());
+  clock.advance(1ns);
+  EXPECT_EQ(breaker.retry_in(), 0s);
+  EXPECT_TRUE(breaker.try_acquire());
+}
+
 }  // namespace
 }  // namespace holdfast::retry
