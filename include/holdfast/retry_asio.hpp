@@ -75,7 +75,6 @@ boost::asio::awaitable<detail::AwaitedResultOf<Function>> co_call(Policy policy,
   using Kept = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
   using Kind = Run::Next::Kind;
   Run run(policy, history);
-  const auto tokens = run.stop_tokens();
 
   // What the last attempt ended with. An exception cannot be waited upon where it is caught.
   std::exception_ptr thrown;
@@ -84,9 +83,15 @@ boost::asio::awaitable<detail::AwaitedResultOf<Function>> co_call(Policy policy,
   for (;;) {
     while (next.kind == Kind::sleep) {
       const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
-      const bool canceled = cancellation.cancelled() != boost::asio::cancellation_type::none;
-      const bool slept = !canceled && co_await sleep(next.until, run.clock(), tokens);
-      next = run.woke(slept);
+      const auto canceled = [&] {
+        return cancellation.cancelled() != boost::asio::cancellation_type::none;
+      };
+      auto tokens = run.stop_tokens();
+      bool slept = false;
+      do {
+        slept = !canceled() && co_await sleep(next.until, run.clock(), tokens);
+      } while (!slept && !canceled() && run.sleeps_on(next.until, tokens));
+      next = run.woke(slept && !canceled());
     }
     if (next.kind == Kind::refuse) break;
 

@@ -41,11 +41,10 @@ Run::Next Run::admit() {
     permit_ = settings_.breaker->try_acquire();
     if (!permit_) {
       refused_by_breaker_ = true;
-      if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse, .until = {}};
+      if (settings_.when_open == WhenOpen::fail) return refuse(GiveUp::breaker_open);
       const Duration wait = std::max(settings_.breaker->retry_in(), kProbePoll);
       const SteadyTime until = saturating_add(settings_.clock->now(), wait);
-      if (stop_reached(attempt_.number - 1, until))
-        return {.kind = Next::Kind::refuse, .until = {}};
+      if (stop_reached(until)) return refuse(GiveUp::breaker_open);
       return {.kind = Next::Kind::sleep, .until = until};
     }
     refused_by_breaker_ = false;
@@ -79,7 +78,7 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
   } else if (!retryable) {
     reason = GiveUp::not_retryable;
   } else {
-    reason = stop_reached(attempt_.number, until);
+    reason = stop_reached(until);
     if (!reason && breaker_refuses_after(wait)) reason = GiveUp::breaker_open;
     const bool costs_budget = settings_.budget && verdict.kind == VerdictKind::retry;
     if (!reason && costs_budget && !settings_.budget->spend()) reason = GiveUp::budget;
@@ -106,18 +105,21 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
 }
 
 Run::Next Run::woke(bool slept) {
-  if (!slept) {
-    if (last_failure_) give_up(GiveUp::stop_requested, last_failure_->view());
-    return {.kind = Next::Kind::refuse, .until = {}};
-  }
+  if (!slept) return refuse(GiveUp::stop_requested);
+  // Asked again, because the sleep may have ended later than it should have.
+  if (const auto reason = stop_reached(settings_.clock->now())) return refuse(*reason);
   // A sleep that waited for a breaker has no new attempt behind it.
-  if (!refused_by_breaker_ && last_failure_) ++attempt_.number;
-  const Next next = begin();
-  if (next.kind == Next::Kind::refuse && last_failure_) {
-    --attempt_.number;
-    give_up(GiveUp::breaker_open, last_failure_->view());
+  if (!refused_by_breaker_) ++attempt_.number;
+  return begin();
+}
+
+Run::Next Run::refuse(GiveUp reason) {
+  if (last_failure_) {
+    give_up(reason, last_failure_->view());
+  } else if (history_) {
+    history_->gave_up_ = reason;  // before any attempt: there is no failure to tell anyone of
   }
-  return next;
+  return {.kind = Next::Kind::refuse, .until = {}};
 }
 
 bool Run::retry_after(const Observed& observed) {
@@ -134,13 +136,16 @@ bool Run::go(Next next) {
 
 bool Run::sleep(SteadyTime until) const {
   auto tokens = settings_.stop.tokens();
-  // A token may be one part of a condition that needs more than it: then the sleep goes on.
   while (!sleep_with(*settings_.clock, until, tokens)) {
-    const int made = refused_by_breaker_ ? attempt_.number - 1 : attempt_.number;
-    if (stop_reached(made, until)) return false;
-    std::erase_if(tokens, [](const std::stop_token& token) { return token.stop_requested(); });
+    if (!sleeps_on(until, tokens)) return false;
   }
   return true;
+}
+
+bool Run::sleeps_on(SteadyTime until, std::vector<std::stop_token>& tokens) const {
+  if (stop_reached(until)) return false;
+  const auto requested = [](const std::stop_token& token) { return token.stop_requested(); };
+  return std::erase_if(tokens, requested) > 0;
 }
 
 bool Run::unwanted(const Observed& observed) const {
@@ -173,8 +178,8 @@ bool Run::breaker_refuses_after(Duration wait) const {
          settings_.breaker->retry_in() > wait;
 }
 
-std::optional<GiveUp> Run::stop_reached(int made, SteadyTime next) const {
-  return settings_.stop.reached({.attempts = made, .started = started_, .next = next});
+std::optional<GiveUp> Run::stop_reached(SteadyTime next) const {
+  return settings_.stop.reached({.attempts = made(), .started = started_, .next = next});
 }
 
 void Run::remember(const Observed& observed, Failure failure, Duration wait) {
@@ -191,12 +196,12 @@ void Run::give_up(GiveUp reason, const FailureView& failure) {
   settings_.log.log(settings_.give_up_level, "retry.give_up",
                     settings_.name + " failed: " + std::string(to_string(reason)),
                     {{"operation", settings_.name},
-                     {"attempts", attempt_.number},
+                     {"attempts", made()},
                      {"waited", waited_},
                      {"reason", to_string(reason)},
                      {"error", failure.message}});
   if (settings_.on_give_up) {
-    settings_.on_give_up({settings_.name, attempt_.number, failure, reason, waited_});
+    settings_.on_give_up({settings_.name, made(), failure, reason, waited_});
   }
 }
 
