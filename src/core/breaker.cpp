@@ -41,6 +41,12 @@ constexpr std::uint64_t kCountMask = (1U << 20) - 1, kNumberMask = (1U << 24) - 
 // How far Clock::rough_now() may be behind, and more: a tick of the slowest kernels is 10 ms.
 constexpr Duration kRoughest = std::chrono::milliseconds(50);
 
+Duration up_to_millisecond(Duration span) {
+  using std::chrono::milliseconds;
+  // The last millisecond of the range cannot be rounded up.
+  return std::chrono::ceil<milliseconds>(std::min(span, Duration::max() - milliseconds(1)));
+}
+
 Breaker::Options sane(Breaker::Options options) {
   options.probes = std::clamp(options.probes, 1, static_cast<int>(kProbeMask));
   options.least_calls = std::max(options.least_calls, 1);
@@ -52,7 +58,7 @@ Breaker::Options sane(Breaker::Options options) {
 
 BreakerOpen::BreakerOpen(const std::string& breaker, Duration retry_in)
     : std::runtime_error("circuit breaker \"" + breaker + "\" is open; next probe in " +
-                         format_duration(std::chrono::ceil<std::chrono::milliseconds>(retry_in))),
+                         format_duration(up_to_millisecond(retry_in))),
       retry_in_(retry_in) {}
 
 std::string_view to_string(Breaker::State state) noexcept {
