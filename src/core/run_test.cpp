@@ -58,6 +58,15 @@ TEST_F(RunTest, an_exception_of_a_predicate_ends_the_call) {
   EXPECT_THROW(broken.call([]() -> int { throw std::runtime_error("x"); }), std::logic_error);
 }
 
+TEST_F(RunTest, describes_an_error_that_is_an_empty_exception_pointer) {
+  const auto fails = []() -> std::expected<int, std::exception_ptr> {
+    return std::unexpected(std::exception_ptr());
+  };
+  History history;
+  EXPECT_FALSE(policy.call(fails, history));
+  EXPECT_EQ(history.failures().front().failure.message, "no exception");
+}
+
 TEST_F(RunTest, begins_no_attempt_after_the_deadline_though_it_wakes_late) {
   // The hook stands for whatever makes a sleep end late: a slow hook, a machine that was suspended.
   const auto slow =

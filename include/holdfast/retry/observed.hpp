@@ -125,7 +125,7 @@ class Observed {
   }
 
   [[nodiscard]] Failure failure() const {
-    return exception_ ? to_failure(exception_) : describe_(value_);
+    return describe_ ? describe_(value_) : to_failure(exception_);
   }
 
  private:
