@@ -27,12 +27,12 @@ class SystemClock final : public Clock {
   }
 
   bool sleep_until(SteadyTime until, std::stop_token stop) override {
-    // wait_until's own arithmetic may overflow for times near the end of the range.
-    const SteadyTime latest = now() + std::chrono::years(1);
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!stop.stop_requested() && now() < until) {
+      // wait_until's own arithmetic may overflow for times near the end of the range.
+      const SteadyTime latest = now() + std::chrono::years(1);
       wake.wait_until(lock, stop, std::min(until, latest), [] { return false; });
     }
     return !stop.stop_requested();
