@@ -37,7 +37,8 @@ using AsioSleep = std::function<boost::asio::awaitable<bool>(
     SteadyTime until, Clock& clock, const std::vector<std::stop_token>& stop)>;
 
 // With a timer of the coroutine's own executor. A stop token or the cancellation of the coroutine
-// ends it within milliseconds.
+// ends it within milliseconds. A stop is handed to the executor, so its context must not be
+// destroyed while another thread may be requesting one.
 inline boost::asio::awaitable<bool> timer_sleep(SteadyTime until, Clock& clock,
                                                 const std::vector<std::stop_token>& stop) {
   const auto executor = co_await boost::asio::this_coro::executor;

@@ -74,7 +74,8 @@ class Wait {
   // Never more than `cap`, whatever the error asks for. A negative cap is zero.
   [[nodiscard]] Wait capped(Duration cap) const;
 
-  // Both waits, one after the other. It covers as many retries as the longer of the two.
+  // Both waits, one after the other. It covers as many retries as the longer of those that end; one
+  // that covers everything leaves that to the other.
   friend Wait operator+(const Wait& a, const Wait& b);
   friend Wait from_error(const Wait& otherwise);
 
