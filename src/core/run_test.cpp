@@ -1,3 +1,6 @@
+#include <exception>
+#include <expected>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
