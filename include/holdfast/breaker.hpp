@@ -130,6 +130,7 @@ class Breaker {
   void announce(State from, State to, std::string_view reason) const noexcept;
 
   [[nodiscard]] Duration open_until() const noexcept;  // steady time since its epoch
+  [[nodiscard]] bool time_to_probe() const noexcept;
   void count(bool failure, SteadyTime now) noexcept;
   [[nodiscard]] bool rate_reached(SteadyTime now) const noexcept;
   [[nodiscard]] std::int64_t bucket_number(SteadyTime now) const noexcept;

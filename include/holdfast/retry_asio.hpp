@@ -37,7 +37,8 @@ using AsioSleep = std::function<boost::asio::awaitable<bool>(
     SteadyTime until, Clock& clock, const std::vector<std::stop_token>& stop)>;
 
 // With a timer of the coroutine's own executor. A stop token or the cancellation of the coroutine
-// ends it within milliseconds.
+// ends it within milliseconds. A stop is handed to the executor, so its context must not be
+// destroyed while another thread may be requesting one.
 inline boost::asio::awaitable<bool> timer_sleep(SteadyTime until, Clock& clock,
                                                 const std::vector<std::stop_token>& stop) {
   const auto executor = co_await boost::asio::this_coro::executor;
@@ -75,7 +76,6 @@ boost::asio::awaitable<detail::AwaitedResultOf<Function>> co_call(Policy policy,
   using Kept = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
   using Kind = Run::Next::Kind;
   Run run(policy, history);
-  const auto tokens = run.stop_tokens();
 
   // What the last attempt ended with. An exception cannot be waited upon where it is caught.
   std::exception_ptr thrown;
@@ -84,9 +84,15 @@ boost::asio::awaitable<detail::AwaitedResultOf<Function>> co_call(Policy policy,
   for (;;) {
     while (next.kind == Kind::sleep) {
       const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
-      const bool canceled = cancellation.cancelled() != boost::asio::cancellation_type::none;
-      const bool slept = !canceled && co_await sleep(next.until, run.clock(), tokens);
-      next = run.woke(slept);
+      const auto canceled = [&] {
+        return cancellation.cancelled() != boost::asio::cancellation_type::none;
+      };
+      auto tokens = run.stop_tokens();
+      bool slept = false;
+      do {
+        slept = !canceled() && co_await sleep(next.until, run.clock(), tokens);
+      } while (!slept && !canceled() && run.sleeps_on(next.until, tokens));
+      next = run.woke(slept && !canceled());
     }
     if (next.kind == Kind::refuse) break;
 

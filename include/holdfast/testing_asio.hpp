@@ -8,7 +8,10 @@ namespace holdfast::testing {
 // A sleep for retry::co_call that moves a jumping FakeClock and never suspends.
 inline boost::asio::awaitable<bool> fake_sleep(SteadyTime until, Clock& clock,
                                                const std::vector<std::stop_token>& stop) {
-  co_return clock.sleep_until(until, stop.empty() ? std::stop_token() : stop.front());
+  for (const auto& token : stop) {
+    if (token.stop_requested()) co_return false;
+  }
+  co_return clock.sleep_until(until, {});
 }
 
 }  // namespace holdfast::testing

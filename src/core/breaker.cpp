@@ -38,6 +38,15 @@ std::uint64_t with_probes(std::uint64_t word, std::uint64_t out, std::uint64_t d
 constexpr int kFailuresShift = 20, kNumberShift = 40;
 constexpr std::uint64_t kCountMask = (1U << 20) - 1, kNumberMask = (1U << 24) - 1;
 
+// How far Clock::rough_now() may be behind, and more: a tick of the slowest kernels is 10 ms.
+constexpr Duration kRoughest = std::chrono::milliseconds(50);
+
+Duration up_to_millisecond(Duration span) {
+  using std::chrono::milliseconds;
+  // The last millisecond of the range cannot be rounded up.
+  return std::chrono::ceil<milliseconds>(std::min(span, Duration::max() - milliseconds(1)));
+}
+
 Breaker::Options sane(Breaker::Options options) {
   options.probes = std::clamp(options.probes, 1, static_cast<int>(kProbeMask));
   options.least_calls = std::max(options.least_calls, 1);
@@ -49,7 +58,7 @@ Breaker::Options sane(Breaker::Options options) {
 
 BreakerOpen::BreakerOpen(const std::string& breaker, Duration retry_in)
     : std::runtime_error("circuit breaker \"" + breaker + "\" is open; next probe in " +
-                         format_duration(std::chrono::ceil<std::chrono::milliseconds>(retry_in))),
+                         format_duration(up_to_millisecond(retry_in))),
       retry_in_(retry_in) {}
 
 std::string_view to_string(Breaker::State state) noexcept {
@@ -80,12 +89,19 @@ Duration Breaker::open_until() const noexcept {
   return Duration(open_until_ns_.load(std::memory_order_acquire));
 }
 
+bool Breaker::time_to_probe() const noexcept {
+  const Duration left = open_until() - clock_.rough_now().time_since_epoch();
+  if (left <= Duration::zero()) return true;
+  // Who has slept for retry_in() must not be refused because the cheap clock is behind.
+  return left <= kRoughest && clock_.now().time_since_epoch() >= open_until();
+}
+
 Breaker::Permit Breaker::acquire_when_not_closed(std::uint64_t word) noexcept {
   for (;;) {
     switch (state_of(word)) {
       case kClosed: return {this, word};
       case kOpen: {
-        if (clock_.rough_now().time_since_epoch() < open_until()) return {};
+        if (!time_to_probe()) return {};
         // This call becomes the first probe.
         const std::uint64_t half_open = with_probes(next_word(word, kHalfOpen), 1, 0);
         if (!word_.compare_exchange_strong(word, half_open, std::memory_order_acq_rel)) continue;

@@ -204,5 +204,12 @@ TEST(BreakerOpen, says_which_breaker_and_for_how_long) {
   EXPECT_EQ(open.retry_in(), 1500ms);
 }
 
+TEST_F(BreakerTest, can_be_open_for_ever) {
+  auto breaker = make({.name = "db", .open_for = retry::fixed(Duration::max())});
+  breaker->force_open();
+  EXPECT_EQ(breaker->retry_in(), Duration::max());
+  EXPECT_EQ(BreakerOpen("db", breaker->retry_in()).retry_in(), Duration::max());
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -10,7 +10,7 @@ constexpr std::int64_t kPartsPerRetry = 1'000'000;
 
 std::int64_t parts(double retries) {
   // A billion retries is as good as no limit, and keeps every sum far from the end of the range.
-  const double sane = std::isfinite(retries) ? std::clamp(retries, 0.0, 1e9) : 0.0;
+  const double sane = std::isnan(retries) ? 0.0 : std::clamp(retries, 0.0, 1e9);
   return static_cast<std::int64_t>(std::llround(sane * kPartsPerRetry));
 }
 
@@ -52,11 +52,13 @@ void RetryBudget::refill() noexcept {
   std::int64_t last = refilled_ns_.load(std::memory_order_relaxed);
   const double span_ns = static_cast<double>(now) - static_cast<double>(last);
   const double earned = std::min(span_ns * parts_per_ns_, static_cast<double>(capacity_parts_));
-  // Less than a part: leave the time to add up. A lost race: the other thread has added it.
-  if (earned < 1 || !refilled_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
-    return;
-  }
-  add(static_cast<std::int64_t>(earned));
+  if (earned < 1) return;
+  const double whole = std::floor(earned);
+  // The time of what is left of a part goes on adding up.
+  const auto left_ns = std::llround((earned - whole) / parts_per_ns_);
+  // A lost race: the other thread has added it.
+  if (!refilled_ns_.compare_exchange_strong(last, now - left_ns, std::memory_order_relaxed)) return;
+  add(static_cast<std::int64_t>(whole));
 }
 
 }  // namespace holdfast

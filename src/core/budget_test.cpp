@@ -72,5 +72,22 @@ TEST(RetryBudget, nonsense_options_mean_no_retries) {
   EXPECT_FALSE(budget.spend());
 }
 
+TEST(RetryBudget, without_a_limit_to_its_capacity_it_is_full_and_not_empty) {
+  testing::FakeClock clock;
+  RetryBudget budget({.capacity = std::numeric_limits<double>::infinity()}, clock);
+  EXPECT_TRUE(budget.spend());
+}
+
+TEST(RetryBudget, loses_nothing_by_being_asked_often) {
+  testing::FakeClock clock;
+  RetryBudget budget({.ratio = 0, .per_second = 10, .capacity = 1}, clock);
+  ASSERT_TRUE(budget.spend());
+  for (int i = 0; i < 500'000; ++i) {  // 199 ns: nearly twice the time of the smallest part
+    clock.advance(199ns);
+    static_cast<void>(budget.left());
+  }
+  EXPECT_NEAR(budget.left(), 0.995, 0.001);
+}
+
 }  // namespace
 }  // namespace holdfast

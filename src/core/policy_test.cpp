@@ -349,6 +349,17 @@ TEST_F(PolicyTest, obeys_a_classifier) {
   EXPECT_THAT(clock.slept(), ElementsAre(1s, 2s, 4s, 30s, 30s, 30s));
 }
 
+TEST_F(PolicyTest, a_cap_on_all_waits_holds_for_a_throttle_too) {
+  const auto classified =
+      policy.classify_with(Classifier::make(presets::http()).value()).stop(attempts(2));
+  const auto fails = [] -> std::expected<int, ApiError> {
+    return std::unexpected(ApiError{429, 1h});
+  };
+  static_cast<void>(classified.call(fails));
+  static_cast<void>(classified.wait(exponential().capped(30s)).call(fails));
+  EXPECT_THAT(clock.slept(), ElementsAre(1h, 30s));
+}
+
 TEST_F(PolicyTest, conditions_come_before_the_classifier) {
   const auto classifier =
       Classifier::make({{.name = "no", .pattern = "x", .verdict = VerdictKind::give_up}});
@@ -370,6 +381,30 @@ TEST_F(PolicyTest, describes_errors_as_it_is_told) {
   EXPECT_EQ(log.of("retry.wait").at(0).fields.at("error"), "described");
 }
 
+// An exception with a to_failure of its own.
+struct ThrownApiError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+Failure to_failure(const ThrownApiError& error) {
+  return {.message = error.what(), .http_status = 429, .retry_after = 7s};
+}
+
+TEST_F(PolicyTest, finds_to_failure_of_exceptions_that_conditions_name) {
+  Flaky<int> fetch;
+  fetch.throws(ThrownApiError("busy"), 1).returns(1);
+  EXPECT_EQ(policy.retry_on<ThrownApiError>().wait(from_error(fixed(1s))).call(fetch), 1);
+  EXPECT_THAT(clock.slept(), ElementsAre(7s));
+}
+
+TEST_F(PolicyTest, a_hook_that_throws_leaves_the_history_whole) {
+  History history;
+  const auto hooked = policy.before_sleep([](const BeforeSleep&) { throw std::logic_error("x"); });
+  EXPECT_THROW(hooked.call([]() -> int { throw HttpError(500, "the last"); }, history),
+               std::logic_error);
+  ASSERT_EQ(history.failures().size(), 1U);
+  EXPECT_EQ(history.failures()[0].failure.message, "the last");
+}
+
 TEST_F(PolicyTest, describes_errors_of_any_type_somehow) {
   enum class Code { bad = 7 };
   struct Opaque {};
@@ -379,7 +414,10 @@ TEST_F(PolicyTest, describes_errors_of_any_type_somehow) {
   static_cast<void>(once.call([]() -> std::expected<int, int> { return std::unexpected(3); }));
   static_cast<void>(
       once.call([]() -> std::expected<int, Opaque> { return std::unexpected(Opaque()); }));
+  static_cast<void>(once.call(
+      []() -> std::expected<int, std::errc> { return std::unexpected(std::errc::timed_out); }));
   const auto entries = log.of("retry.give_up");
+  EXPECT_EQ(entries.at(3).fields.at("error"), "Connection timed out");
   EXPECT_EQ(entries.at(0).fields.at("error"), "error 7");
   EXPECT_EQ(entries.at(1).fields.at("error"), "error 3");
   EXPECT_THAT(entries.at(2).fields.at("error"), ::testing::StartsWith("error of type"));

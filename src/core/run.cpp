@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <stop_token>
 
 #include <holdfast/retry/run.hpp>
@@ -40,11 +41,10 @@ Run::Next Run::admit() {
     permit_ = settings_.breaker->try_acquire();
     if (!permit_) {
       refused_by_breaker_ = true;
-      if (settings_.when_open == WhenOpen::fail) return {.kind = Next::Kind::refuse, .until = {}};
+      if (settings_.when_open == WhenOpen::fail) return refuse(GiveUp::breaker_open);
       const Duration wait = std::max(settings_.breaker->retry_in(), kProbePoll);
       const SteadyTime until = saturating_add(settings_.clock->now(), wait);
-      if (stop_reached(attempt_.number - 1, until))
-        return {.kind = Next::Kind::refuse, .until = {}};
+      if (stop_reached(until)) return refuse(GiveUp::breaker_open);
       return {.kind = Next::Kind::sleep, .until = until};
     }
     refused_by_breaker_ = false;
@@ -54,41 +54,25 @@ Run::Next Run::admit() {
 }
 
 std::optional<SteadyTime> Run::failed(const Observed& observed) {
-  Failure failure = describe(observed);
-  const FailureView view = failure.view();
+  last_failure_ = describe(observed);
+  const FailureView view = last_failure_->view();
   const Verdict verdict = judge(observed, view);
-  const bool retryable =
-      verdict.kind == VerdictKind::retry || verdict.kind == VerdictKind::throttle;
-  if (verdict.kind == VerdictKind::retry) {
-    permit_.failure();
-  } else {
-    permit_ = {};  // who refuses or asks for time is well enough to answer
+  report_to_breaker(verdict.kind);
+
+  std::optional<GiveUp> reason = never_again(verdict.kind);
+  Duration wait{};
+  SteadyTime until{};
+  if (!reason) {
+    wait = next_wait(verdict, view);
+    until = saturating_add(settings_.clock->now(), wait);
+    reason = not_now(verdict.kind, wait, until);
   }
-
-  Duration wait = settings_.wait.next(
-      {.retry = attempt_.number, .previous = wait_, .failure = &view}, *settings_.random);
-  if (verdict.wait) wait = std::max(wait, *verdict.wait);
-  const SteadyTime until = saturating_add(settings_.clock->now(), wait);
-
-  std::optional<GiveUp> reason;
-  if (verdict.kind == VerdictKind::ambiguous) {
-    reason = GiveUp::ambiguous;
-  } else if (verdict.kind == VerdictKind::success) {
-    reason = GiveUp::already_done;
-  } else if (!retryable) {
-    reason = GiveUp::not_retryable;
-  } else {
-    reason = stop_reached(attempt_.number, until);
-    if (!reason && breaker_refuses_after(wait)) reason = GiveUp::breaker_open;
-    const bool costs_budget = settings_.budget && verdict.kind == VerdictKind::retry;
-    if (!reason && costs_budget && !settings_.budget->spend()) reason = GiveUp::budget;
-  }
-
+  remember(observed, reason ? Duration::zero() : wait);
   if (reason) {
     give_up(*reason, view);
-    remember(observed, std::move(failure), Duration::zero());
     return std::nullopt;
   }
+
   settings_.log.log(Level::warning, "retry.wait",
                     settings_.name + " failed, trying again in " + format_duration(wait),
                     {{"operation", settings_.name},
@@ -98,27 +82,65 @@ std::optional<SteadyTime> Run::failed(const Observed& observed) {
   if (settings_.before_sleep) {
     settings_.before_sleep({settings_.name, attempt_.number, view, wait});
   }
-  remember(observed, std::move(failure), wait);
-  waited_ = saturating_add(waited_, wait);
-  wait_ = wait;
   return until;
 }
 
+// Whoever refuses, or asks for time, is well enough to answer: only what may recover counts against
+// the dependency.
+void Run::report_to_breaker(VerdictKind verdict) {
+  if (verdict == VerdictKind::retry) {
+    permit_.failure();
+  } else if (verdict == VerdictKind::success) {
+    permit_.success();
+  } else {
+    permit_ = {};
+  }
+}
+
+std::optional<GiveUp> Run::never_again(VerdictKind verdict) {
+  switch (verdict) {
+    case VerdictKind::retry:
+    case VerdictKind::throttle: return std::nullopt;
+    case VerdictKind::give_up: return GiveUp::not_retryable;
+    case VerdictKind::ambiguous: return GiveUp::ambiguous;
+    case VerdictKind::success: return GiveUp::already_done;
+  }
+  return std::nullopt;
+}
+
+std::optional<GiveUp> Run::not_now(VerdictKind verdict, Duration wait, SteadyTime until) {
+  if (const auto reason = stop_reached(until)) return reason;
+  if (breaker_refuses_after(wait)) return GiveUp::breaker_open;
+  const bool costs_budget = settings_.budget && verdict == VerdictKind::retry;
+  if (costs_budget && !settings_.budget->spend()) return GiveUp::budget;
+  return std::nullopt;
+}
+
+Duration Run::next_wait(const Verdict& verdict, const FailureView& failure) {
+  const Duration wait = settings_.wait.next(
+      {.retry = attempt_.number, .previous = wait_, .failure = &failure}, *settings_.random);
+  wait_ = wait;  // what a throttle adds is not the schedule's, and must not stretch its jitter
+  return std::min(std::max(wait, verdict.wait.value_or(Duration::zero())),
+                  settings_.wait.ceiling());
+}
+
 Run::Next Run::woke(bool slept) {
-  if (!slept) {
-    if (!last_failure_) return {.kind = Next::Kind::refuse, .until = {}};
-    if (refused_by_breaker_) --attempt_.number;  // it was still waiting to be made
-    give_up(GiveUp::stop_requested, last_failure_->view());
-    return {.kind = Next::Kind::refuse, .until = {}};
-  }
+  if (!slept) return refuse(GiveUp::stop_requested);
+  // Asked again, because the sleep may have ended later than it should have.
+  if (const auto reason = stop_reached(settings_.clock->now())) return refuse(*reason);
   // A sleep that waited for a breaker has no new attempt behind it.
-  if (!refused_by_breaker_ && last_failure_) ++attempt_.number;
-  const Next next = begin();
-  if (next.kind == Next::Kind::refuse && last_failure_) {
-    --attempt_.number;
-    give_up(GiveUp::breaker_open, last_failure_->view());
+  constexpr int kMost = std::numeric_limits<int>::max();
+  if (!refused_by_breaker_ && attempt_.number < kMost) ++attempt_.number;
+  return begin();
+}
+
+Run::Next Run::refuse(GiveUp reason) {
+  if (last_failure_) {
+    give_up(reason, last_failure_->view());
+  } else if (history_) {
+    history_->gave_up_ = reason;  // before any attempt: there is no failure to tell anyone of
   }
-  return next;
+  return {.kind = Next::Kind::refuse, .until = {}};
 }
 
 bool Run::retry_after(const Observed& observed) {
@@ -135,13 +157,16 @@ bool Run::go(Next next) {
 
 bool Run::sleep(SteadyTime until) const {
   auto tokens = settings_.stop.tokens();
-  // A token may be one part of a condition that needs more than it: then the sleep goes on.
   while (!sleep_with(*settings_.clock, until, tokens)) {
-    const int made = refused_by_breaker_ ? attempt_.number - 1 : attempt_.number;
-    if (stop_reached(made, until)) return false;
-    std::erase_if(tokens, [](const std::stop_token& token) { return token.stop_requested(); });
+    if (!sleeps_on(until, tokens)) return false;
   }
   return true;
+}
+
+bool Run::sleeps_on(SteadyTime until, std::vector<std::stop_token>& tokens) const {
+  if (stop_reached(until)) return false;
+  const auto requested = [](const std::stop_token& token) { return token.stop_requested(); };
+  return std::erase_if(tokens, requested) > 0;
 }
 
 bool Run::unwanted(const Observed& observed) const {
@@ -153,8 +178,10 @@ bool Run::unwanted(const Observed& observed) const {
 }
 
 Failure Run::describe(const Observed& observed) const {
-  for (const auto& describe : settings_.describes) {
-    if (auto failure = describe(observed)) return *std::move(failure);
+  for (const auto* describes : {&settings_.describes, &settings_.named_describes}) {
+    for (const auto& describe : *describes) {
+      if (auto failure = describe(observed)) return *std::move(failure);
+    }
   }
   return observed.failure();
 }
@@ -174,17 +201,17 @@ bool Run::breaker_refuses_after(Duration wait) const {
          settings_.breaker->retry_in() > wait;
 }
 
-std::optional<GiveUp> Run::stop_reached(int made, SteadyTime next) const {
-  return settings_.stop.reached({.attempts = made, .started = started_, .next = next});
+std::optional<GiveUp> Run::stop_reached(SteadyTime next) const {
+  return settings_.stop.reached({.attempts = made(), .started = started_, .next = next});
 }
 
-void Run::remember(const Observed& observed, Failure failure, Duration wait) {
-  last_failure_ = std::move(failure);
+void Run::remember(const Observed& observed, Duration wait) {
+  waited_ = saturating_add(waited_, wait);
   if (!history_) return;
   if (history_->failures_.size() == History::kMostFailures) history_->failures_.pop_front();
   history_->failures_.push_back({attempt_.number, *last_failure_, observed.exception(), wait});
   history_->attempts_ = attempt_.number;
-  history_->waited_ = saturating_add(waited_, wait);
+  history_->waited_ = waited_;
 }
 
 void Run::give_up(GiveUp reason, const FailureView& failure) {
@@ -192,12 +219,12 @@ void Run::give_up(GiveUp reason, const FailureView& failure) {
   settings_.log.log(settings_.give_up_level, "retry.give_up",
                     settings_.name + " failed: " + std::string(to_string(reason)),
                     {{"operation", settings_.name},
-                     {"attempts", attempt_.number},
+                     {"attempts", made()},
                      {"waited", waited_},
                      {"reason", to_string(reason)},
                      {"error", failure.message}});
   if (settings_.on_give_up) {
-    settings_.on_give_up({settings_.name, attempt_.number, failure, reason, waited_});
+    settings_.on_give_up({settings_.name, made(), failure, reason, waited_});
   }
 }
 

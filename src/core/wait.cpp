@@ -156,6 +156,10 @@ Duration Wait::next(const WaitInput& input, Random& random) const {
   return schedule_->step(first, random).wait;
 }
 
+Duration Wait::ceiling() const noexcept {
+  return schedule_->ceiling();
+}
+
 std::string Wait::text() const {
   return schedule_->text();
 }

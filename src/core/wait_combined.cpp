@@ -125,6 +125,7 @@ class CappedSchedule final : public Wait::Schedule {
     return bracketed(*wait_) + ", at most " + format_duration(cap_);
   }
   int covers() const override { return wait_->covers(); }
+  Duration ceiling() const noexcept override { return cap_; }
 
  private:
   const SchedulePointer wait_;

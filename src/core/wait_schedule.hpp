@@ -29,6 +29,7 @@ class Wait::Schedule {
   virtual std::string text() const = 0;
   // How many retries it has waits for before `then` takes over.
   virtual int covers() const { return kForEver; }
+  virtual Duration ceiling() const noexcept { return Duration::max(); }
   // Whether text() needs brackets when something is said of the whole.
   virtual bool is_compound() const { return false; }
 };

@@ -101,6 +101,60 @@ TEST_F(CoCall, N4_waits_for_an_open_breaker) {
   EXPECT_THAT(clock.slept(), ElementsAre(30s));
 }
 
+TEST_F(CoCall, a_stop_request_that_needs_more_than_itself_does_not_end_the_sleep) {
+  std::stop_source source;
+  source.request_stop();
+  const auto both = policy.stop(requested(source.get_token()) & attempts(2));
+  const auto fetch = []() -> awaitable<int> {
+    throw std::runtime_error("reset");
+    co_return 1;
+  };
+  History history;
+  EXPECT_ANY_THROW(run(co_call(both, fetch, &history, testing::fake_sleep)));
+  EXPECT_EQ(history.attempts(), 2);
+  const auto at_once = Policy().stop(requested(source.get_token()) & attempts(2)).wait(no_wait());
+  EXPECT_ANY_THROW(run(co_call(at_once, fetch, &history)));
+  EXPECT_EQ(history.attempts(), 2);
+}
+
+TEST_F(CoCall, a_fake_sleep_listens_to_every_stop_token) {
+  std::stop_source first;
+  std::stop_source second;
+  const auto either = policy.stop(requested(first.get_token()) | requested(second.get_token()))
+                          .before_sleep([&](const BeforeSleep&) { second.request_stop(); });
+  const auto fetch = []() -> awaitable<int> {
+    throw std::runtime_error("reset");
+    co_return 1;
+  };
+  History history;
+  EXPECT_ANY_THROW(run(co_call(either, fetch, &history, testing::fake_sleep)));
+  EXPECT_THAT(clock.slept(), ElementsAre());
+}
+
+TEST_F(CoCall, a_cancellation_as_the_sleep_ends_keeps_the_last_error) {
+  boost::asio::cancellation_signal signal;
+  const auto canceled_late = [&](SteadyTime, Clock&,
+                                 const std::vector<std::stop_token>&) -> awaitable<bool> {
+    co_await boost::asio::post(context, boost::asio::use_awaitable);
+    signal.emit(boost::asio::cancellation_type::terminal);
+    co_return true;
+  };
+  const auto fetch = []() -> awaitable<int> {
+    throw std::out_of_range("the original");
+    co_return 1;
+  };
+  History history;
+  std::exception_ptr ended;
+  boost::asio::co_spawn(
+      context, co_call(policy, fetch, &history, canceled_late),
+      boost::asio::bind_cancellation_slot(
+          signal.slot(), [&](std::exception_ptr e, int) { ended = std::move(e); }));
+  context.run();
+  EXPECT_THROW(std::rethrow_exception(ended), std::out_of_range);
+  EXPECT_EQ(history.attempts(), 1);
+  EXPECT_EQ(history.gave_up(), GiveUp::stop_requested);
+}
+
 // These two sleep with a real timer of an hour: they end only because the sleep is cut short.
 
 TEST_F(CoCall, a_cancellation_ends_the_sleep_with_the_last_error) {

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 
@@ -62,6 +63,23 @@ TEST(FakeClockThreads, holds_sleepers_until_it_is_advanced) {
   clock.advance(9s);
   clock.wait_for_sleepers(1);
   clock.advance(1s);
+}
+
+TEST(FakeClockThreads, waits_for_the_next_sleep_and_not_for_one_that_is_over) {
+  testing::FakeClock clock(testing::FakeClock::Sleeps::held);
+  constexpr int kSleeps = 200;
+  std::atomic<int> slept = 0;
+  std::jthread sleeper([&](const std::stop_token& stop) {
+    // One more than is advanced for: it is held until the end of the test.
+    while (clock.sleep_for(1s, stop))
+      ++slept;
+  });
+  for (int i = 0; i < kSleeps; ++i) {
+    clock.wait_for_sleepers(1);
+    clock.advance(1s);
+  }
+  clock.wait_for_sleepers(1);
+  EXPECT_EQ(slept, kSleeps);
 }
 
 }  // namespace

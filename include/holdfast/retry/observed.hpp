@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -50,6 +51,12 @@ Failure describe(const E& error) {
                   { to_failure(error) } -> std::convertible_to<Failure>;
                 }) {
     return to_failure(error);
+  } else if constexpr (std::is_same_v<E, std::errc> || std::is_error_code_enum_v<E>) {
+    return to_failure(std::error_code(make_error_code(error)));
+  } else if constexpr (requires {
+                         { error.message() } -> std::convertible_to<std::string>;
+                       }) {
+    return {.message = error.message()};  // boost::system::error_code, among others
   } else if constexpr (std::is_enum_v<E>) {
     return {.message = "error " + std::to_string(static_cast<long long>(error))};
   } else if constexpr (std::is_arithmetic_v<E>) {
@@ -133,22 +140,23 @@ class Observed {
   }
 
   [[nodiscard]] Failure failure() const {
-    return exception_ ? to_failure(exception_) : describe_(value_);
+    return describe_ ? describe_(value_) : to_failure(exception_);
   }
 
  private:
   template <class E, class F>
   bool visit_exception(F& function) const {
-    const E* found = nullptr;
+    // A pointer is caught by value: a reference to it would not outlive the handler, and clang lets
+    // it refer to the wrong place when the exception is a rethrown one.
+    using Caught = std::conditional_t<std::is_pointer_v<E>, E, const E&>;
     try {
       std::rethrow_exception(exception_);
-    } catch (const E& error) {
-      found = &error;  // lives on in exception_
+    } catch (Caught error) {
+      function(error);
+      return true;
     } catch (...) {
-      found = nullptr;
+      return false;
     }
-    if (found) function(*found);
-    return found != nullptr;
   }
 
   std::exception_ptr exception_;

@@ -71,6 +71,7 @@ struct Settings {
   Wait wait;
   std::vector<Condition> conditions;
   std::vector<Describe> describes;
+  std::vector<Describe> named_describes;   // by to_failure of types that conditions name
   bool only_what_conditions_name = false;  // a retry_on or retry_if was given: the rest gives up
   bool looks_at_results = false;
   std::optional<Classifier> classifier;
@@ -149,7 +150,8 @@ class Policy {
   [[nodiscard]] Policy classify_with(Classifier classifier) const;
 
   // How errors of type E are described to hooks, logs and the classifier:
-  // `describe(const E&) → Failure`. For types of your own, to_failure (failure.hpp) does the same.
+  // `describe(const E&) → Failure`. For error values of types of your own, to_failure (failure.hpp)
+  // does the same; a to_failure for a type that is thrown must be given here.
   template <class Function>
   [[nodiscard]] Policy describe(Function function) const;
 
@@ -197,9 +199,29 @@ class Policy {
   std::shared_ptr<const detail::Settings> settings_;
 };
 
+namespace detail {
+
+// An exception is thrown without its type. Where a condition names the type, its own to_failure can
+// be found.
+template <class E>
+void describe_named(Settings& settings) {
+  if constexpr (std::is_class_v<E> && !std::is_same_v<E, FailureView> && requires(const E& error) {
+                  { to_failure(error) } -> std::convertible_to<Failure>;
+                }) {
+    settings.named_describes.push_back([](const Observed& observed) {
+      std::optional<Failure> failure;
+      observed.visit_error<E>([&](const E& error) { failure = to_failure(error); });
+      return failure;
+    });
+  }
+}
+
+}  // namespace detail
+
 template <class... Errors>
 Policy Policy::add_types(bool retry) const {
   return changed([retry](detail::Settings& settings) {
+    (detail::describe_named<Errors>(settings), ...);
     if (retry) settings.only_what_conditions_name = true;
     settings.conditions.push_back(
         [retry](const Observed& observed, const FailureView&) -> std::optional<bool> {
@@ -213,6 +235,7 @@ template <class Predicate>
 Policy Policy::retry_if(Predicate predicate) const {
   using E = typename detail::Parameter<Predicate>::type;
   return changed([&](detail::Settings& settings) {
+    detail::describe_named<E>(settings);
     settings.only_what_conditions_name = true;
     settings.conditions.push_back(
         [predicate = std::move(predicate)](const Observed& observed,

@@ -69,6 +69,10 @@ class Run {
   // `slept`: false if the sleep was cut short by a stop token or a cancellation.
   [[nodiscard]] Next woke(bool slept);
 
+  // After a sleep that was cut short: whether it goes on, because a token that was requested is
+  // only one part of a condition that needs more than it. That token is then taken out of `tokens`.
+  [[nodiscard]] bool sleeps_on(SteadyTime until, std::vector<std::stop_token>& tokens) const;
+
   // Whether a result is one that the policy wants to keep.
   template <class R>
   [[nodiscard]] bool wants(const R& result) const {
@@ -132,8 +136,17 @@ class Run {
   [[nodiscard]] Verdict judge(const Observed& observed, const FailureView& failure) const;
   // A sleep that ends before an open breaker's next probe would be for nothing.
   [[nodiscard]] bool breaker_refuses_after(Duration wait) const;
-  [[nodiscard]] std::optional<GiveUp> stop_reached(int made, SteadyTime next) const;
-  void remember(const Observed& observed, Failure failure, Duration wait);
+  [[nodiscard]] Next refuse(GiveUp reason);
+  // Attempts made: while a breaker refuses it, the one that attempt() tells of is not one of them.
+  [[nodiscard]] int made() const noexcept {
+    return attempt_.number - (refused_by_breaker_ ? 1 : 0);
+  }
+  [[nodiscard]] std::optional<GiveUp> stop_reached(SteadyTime next) const;
+  void report_to_breaker(VerdictKind verdict);
+  [[nodiscard]] static std::optional<GiveUp> never_again(VerdictKind verdict);
+  [[nodiscard]] std::optional<GiveUp> not_now(VerdictKind verdict, Duration wait, SteadyTime until);
+  [[nodiscard]] Duration next_wait(const Verdict& verdict, const FailureView& failure);
+  void remember(const Observed& observed, Duration wait);
   void give_up(GiveUp reason, const FailureView& failure);
   [[nodiscard]] Error refusal_error() const;
   [[noreturn]] void throw_refusal() const;
@@ -144,7 +157,7 @@ class Run {
   Attempt attempt_;
   SteadyTime started_{};
   Duration waited_{};
-  Duration wait_{};  // the last one given out
+  Duration wait_{};  // what the schedule said last
   std::optional<Failure> last_failure_;
   Breaker::Permit permit_;
 };

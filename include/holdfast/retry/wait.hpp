@@ -61,6 +61,9 @@ class Wait {
   // Allocates nothing. Throws only what a `custom` function throws.
   [[nodiscard]] Duration next(const WaitInput& input, Random& random) const;
 
+  // What `capped` said last; nothing lifts a wait above it. Duration::max() without.
+  [[nodiscard]] Duration ceiling() const noexcept;
+
   // In words: "1s, 2s, 4s … at most 16s".
   [[nodiscard]] std::string text() const;
 
@@ -74,7 +77,8 @@ class Wait {
   // Never more than `cap`, whatever the error asks for. A negative cap is zero.
   [[nodiscard]] Wait capped(Duration cap) const;
 
-  // Both waits, one after the other. It covers as many retries as the longer of the two.
+  // Both waits, one after the other. It covers as many retries as the longer of those that end; one
+  // that covers everything leaves that to the other.
   friend Wait operator+(const Wait& a, const Wait& b);
   friend Wait from_error(const Wait& otherwise);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <list>
 #include <mutex>
+#include <stop_token>
 #include <vector>
 
 #include <holdfast/clock.hpp>
@@ -40,11 +42,10 @@ class FakeClock final : public Clock {
       if (until > now_) move(until - now_);
       return true;
     }
-    ++sleepers_;
+    const auto sleeper = sleepers_.insert(sleepers_.end(), {until, stop});
     changed_.notify_all();
     const bool reached = changed_.wait(lock, stop, [&] { return now_ >= until; });
-    --sleepers_;
-    changed_.notify_all();
+    sleepers_.erase(sleeper);
     return reached;
   }
 
@@ -56,13 +57,19 @@ class FakeClock final : public Clock {
   // The wall clock alone, as when someone sets it. Steady time does not notice.
   void jump_wall(Duration span) {
     const std::lock_guard lock(mutex_);
-    wall_ += span;
+    wall_ = saturating_add(wall_, span);
   }
 
   // Blocks until so many sleeps are held at once: then it is the test's turn to advance.
   void wait_for_sleepers(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return sleepers_ >= count; });
+    // A sleep whose end has come is no longer held, even if its thread has yet to wake.
+    const auto is_held = [&](const Sleeper& sleeper) {
+      return sleeper.until > now_ && !sleeper.stop.stop_requested();
+    };
+    changed_.wait(lock, [&] {
+      return static_cast<std::size_t>(std::ranges::count_if(sleepers_, is_held)) >= count;
+    });
   }
 
   // Every sleep so far, in order.
@@ -72,9 +79,14 @@ class FakeClock final : public Clock {
   }
 
  private:
+  struct Sleeper {
+    SteadyTime until;
+    std::stop_token stop;
+  };
+
   void move(Duration span) {
-    now_ += span;
-    wall_ += span;
+    now_ = saturating_add(now_, span);
+    wall_ = saturating_add(wall_, span);
     changed_.notify_all();
   }
 
@@ -83,7 +95,7 @@ class FakeClock final : public Clock {
   std::condition_variable_any changed_;
   SteadyTime now_{};
   WallTime wall_{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
-  std::size_t sleepers_ = 0;
+  std::list<Sleeper> sleepers_;
   std::vector<Duration> slept_;
 };
 
