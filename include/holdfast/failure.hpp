@@ -44,8 +44,9 @@ struct Failure {
 };
 
 // How an error becomes a Failure. For a type of your own, write `to_failure` beside it, found by
-// argument-dependent lookup, and say what you know (an HTTP status, a Retry-After). That is for
-// error values: of an exception the type is known only to who names it, in Policy::describe.
+// argument-dependent lookup, and say what you know (an HTTP status, a Retry-After). Of an
+// exception the type is known only to who names it: in Policy::retry_on, give_up_on, retry_if or
+// describe.
 [[nodiscard]] Failure to_failure(const std::exception& error);
 [[nodiscard]] Failure to_failure(const std::exception_ptr& error);
 [[nodiscard]] Failure to_failure(const std::error_code& error);

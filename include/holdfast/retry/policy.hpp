@@ -150,8 +150,8 @@ class Policy {
   [[nodiscard]] Policy classify_with(Classifier classifier) const;
 
   // How errors of type E are described to hooks, logs and the classifier:
-  // `describe(const E&) → Failure`. For error values of types of your own, to_failure (failure.hpp)
-  // does the same; a to_failure for a type that is thrown must be given here.
+  // `describe(const E&) → Failure`. For types of your own, to_failure (failure.hpp) does the same,
+  // if E is the type of an error value or a type that a condition above names.
   template <class Function>
   [[nodiscard]] Policy describe(Function function) const;
 
