@@ -54,7 +54,7 @@ FIGURES = [
            over("Retry/policy with conditions, hooks and log", BARE), "ns", 15),
     Figure("… of a std::expected",
            over("Retry/policy, std::expected", "Retry/bare call, std::expected"), "ns", 15),
-    Figure("… with a time limit", over("Retry/policy with a time limit", BARE), "ns"),
+    Figure("… with a time limit", over("Retry/policy with a time limit", BARE), "ns", 15),
     Figure("    of which reading the clock", of("Clock/rough now"), "ns"),
     Figure("… with a retry budget", over("Retry/policy with a budget", BARE), "ns", 15),
     Figure("… with a circuit breaker", over("Retry/policy with a breaker", BARE), "ns", 15),

@@ -12,7 +12,6 @@ Policy Policy::changed(const Change& change) const {
   auto settings = std::make_shared<detail::Settings>(*settings_);
   change(*settings);
   settings->timed = settings->stop.timed();
-  settings->prepared = settings->timed || settings->budget;
   settings->gated = settings->breaker || settings->before_attempt;
   Policy copy = *this;
   copy.settings_ = std::move(settings);

@@ -26,14 +26,17 @@ bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_toke
 
 }  // namespace
 
-void Run::prepare(bool tells_deadline) {
+void Run::prepare() {
   if (history_) *history_ = History();
-  if (settings_.budget) settings_.budget->earn();
-  if (!settings_.timed) return;
-  started_ = settings_.clock->rough_now();  // on every call, and early is the safe side
-  if (tells_deadline || settings_.before_attempt) {
-    attempt_.deadline = settings_.stop.deadline(started_);
+  if (settings_.timed) attempt_.deadline = settings_.stop.deadline(started_);
+}
+
+bool Run::begin_gated() {
+  if (!settings_.before_attempt) {
+    permit_ = settings_.breaker->try_acquire();
+    if (permit_) return true;
   }
+  return go(admit());
 }
 
 Run::Next Run::admit() {

@@ -88,9 +88,8 @@ struct Settings {
   Random* random;
 
   // Derived, so that a call that succeeds at once looks at as little as it can.
-  bool timed = false;     // must know when it began
-  bool prepared = false;  // timed, or earns for a budget
-  bool gated = false;     // a breaker or a hook comes before each attempt
+  bool timed = false;  // must know when it began
+  bool gated = false;  // a breaker or a hook comes before each attempt
 };
 
 }  // namespace detail

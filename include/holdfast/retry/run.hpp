@@ -49,8 +49,11 @@ class Run {
   // `tells_deadline`: whether anyone will look at attempt().deadline.
   Run(const Policy& policy, History* history, bool tells_deadline = true)
       : settings_(*policy.settings_), history_(history) {
-    if (settings_.prepared || history) [[unlikely]]
-      prepare(tells_deadline);
+    // On every call, and early is the safe side.
+    if (settings_.timed) started_ = settings_.clock->rough_now();
+    if (settings_.budget) settings_.budget->earn();
+    if (history || (settings_.timed && tells_deadline)) [[unlikely]]
+      prepare();
   }
 
   [[nodiscard]] Next begin() { return settings_.gated ? admit() : Next{}; }
@@ -113,21 +116,15 @@ class Run {
   // Failed, sleep and woke in one, with the policy's clock: true if the next attempt may go ahead.
   [[nodiscard]] bool retry_after(const Observed& observed);
   // Begin and all the sleeps that it asks for.
-  [[nodiscard]] bool begin_blocking() {
-    if (!settings_.gated) return true;
-    if (!settings_.before_attempt) {
-      permit_ = settings_.breaker->try_acquire();
-      if (permit_) return true;
-    }
-    return go(admit());
-  }
+  [[nodiscard]] bool begin_blocking() { return !settings_.gated || begin_gated(); }
 
   [[nodiscard]] std::vector<std::stop_token> stop_tokens() const { return settings_.stop.tokens(); }
   [[nodiscard]] Clock& clock() const noexcept { return *settings_.clock; }
 
  private:
-  void prepare(bool tells_deadline);
+  void prepare();
   void record_success();
+  [[nodiscard]] bool begin_gated();
   [[nodiscard]] Next admit();
   [[nodiscard]] bool go(Next next);
   [[nodiscard]] bool sleep(SteadyTime until) const;
@@ -165,7 +162,7 @@ class Run {
 template <class Function>
 decltype(auto) Policy::run(Function& function, History* history) const {
   using R = detail::ResultOf<Function>;
-  Run run(*this, history, detail::takes_attempt<Function>);
+  Run run(*this, history, detail::takes_attempt<Function> || settings_->before_attempt);
   if (!run.begin_blocking()) [[unlikely]]
     return run.refusal<R>();
   for (;;) {
