@@ -1,7 +1,7 @@
 // A policy with a retry budget and a circuit breaker: the library half of N4.
 #include <expected>
+#include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -10,26 +10,17 @@
 #include <holdfast/retry.hpp>
 #include <holdfast/testing.hpp>
 
+#include "core/policy_testing.hpp"
+
 namespace holdfast::retry {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using testing::FakeClock;
-using testing::FakeRandom;
 using testing::Flaky;
 using ::testing::IsEmpty;
 
-struct PolicyGuards : ::testing::Test {
-  FakeClock clock;
-  FakeRandom random;
-  testing::LogCapture log;
-  Policy policy = Policy(clock, random)
-                      .named("fetch")
-                      .stop(attempts(4))
-                      .wait(exponential())
-                      .log_to(Logger(log, clock));
-};
+using PolicyGuards = PolicyFixture;
 
 TEST_F(PolicyGuards, N4_retries_spend_a_shared_budget) {
   auto budget = std::make_shared<RetryBudget>(
