@@ -151,6 +151,7 @@ class Observed {
     using Caught = std::conditional_t<std::is_pointer_v<E>, E, const E&>;
     try {
       std::rethrow_exception(exception_);
+      // NOLINTNEXTLINE(misc-throw-by-value-catch-by-reference): only a pointer is, see above
     } catch (Caught error) {
       function(error);
       return true;

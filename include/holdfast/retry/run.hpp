@@ -175,6 +175,7 @@ decltype(auto) Policy::run(Function& function, History* history) const {
         run.succeeded();
         return;
       } else {
+        // NOLINTNEXTLINE(misc-const-correctness): what is const cannot be moved out
         R result = detail::invoke(function, run.attempt());
         in_attempt = false;
         if (run.wants(result)) [[likely]] {
