@@ -5,7 +5,7 @@
 #include <charconv>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -22,6 +22,7 @@ namespace holdfast {
 namespace {
 
 constexpr std::string_view kOperation = "read rules";
+constexpr std::size_t kMostBytes = 4 << 20;  // some 20,000 rules; /dev/zero has no end
 
 // What went wrong; none: all is well.
 using Trouble = std::optional<Error>;
@@ -45,7 +46,7 @@ class RuleReader {
   }
 
  private:
-  Trouble read_presets(const toml::node& value, std::vector<Rule>& rules) const;
+  Trouble read_presets(const toml::node& value, std::vector<Rule>& rules);
   Trouble read_rules(const toml::node& value);
   Trouble read_rule(const toml::table& table);
   Trouble read_key(std::string_view key, const toml::node& value, Rule& rule) const;
@@ -100,13 +101,19 @@ Result<std::vector<Rule>> RuleReader::read(const toml::table& document) {
   return combine({before, own_, after});
 }
 
-Trouble RuleReader::read_presets(const toml::node& value, std::vector<Rule>& rules) const {
+Trouble RuleReader::read_presets(const toml::node& value, std::vector<Rule>& rules) {
   if (const toml::array* list = value.as_array(); list != nullptr && list->empty()) return {};
   return each(value, [&](const toml::node& item) -> Trouble {
     const auto* name = item.as_string();
     if (name == nullptr) return wrong(item, "the name of a preset is text");
     auto preset = presets::named(name->get());
     if (!preset) return wrong(item, preset.error().message);
+    for (const Rule& rule : *preset) {
+      const auto [at, fresh] = line_of_name_.emplace(rule.name, item.source().begin.line);
+      if (fresh) continue;
+      return wrong(item, fmt::format("preset {} brings a rule {}, and line {} has it already",
+                                     quoted(name->get()), quoted(rule.name), at->second));
+    }
     rules.insert(rules.end(), preset->begin(), preset->end());
     return std::nullopt;
   });
@@ -280,15 +287,21 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, std::string_view na
 Result<std::vector<Rule>> load_rules(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
+  std::string text(kMostBytes + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
   // A folder opens, and fails when it is read.
-  if (!file || (file.peek(), file.bad()) || (!file.eof() && !(text << file.rdbuf()))) {
+  if (file.bad() || !file.is_open()) {
     const std::error_code reason(errno != 0 ? errno : EIO, std::generic_category());
     return fail(reason == std::errc::no_such_file_or_directory ? ErrorCode::not_found
                                                                : ErrorCode::unavailable,
                 std::string(kOperation), fmt::format("{}: {}", path, reason.message()));
   }
-  return parse_rules(text.view(), path);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostBytes) {
+    return fail(ErrorCode::exhausted, std::string(kOperation),
+                fmt::format("{}: more than {}", path, format_size(kMostBytes)));
+  }
+  return parse_rules(text, path);
 }
 
 }  // namespace holdfast

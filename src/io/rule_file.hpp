@@ -29,7 +29,8 @@ namespace holdfast {
 // is found here, and not only when the classifier is made.
 [[nodiscard]] Result<std::vector<Rule>> parse_rules(std::string_view text, std::string_view name);
 
-// The same from a file; not_found or unavailable if it cannot be read.
+// The same from a file; not_found or unavailable if it cannot be read, exhausted if it has more
+// than 4 MiB.
 [[nodiscard]] Result<std::vector<Rule>> load_rules(const std::string& path);
 
 }  // namespace holdfast

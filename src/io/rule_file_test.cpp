@@ -27,6 +27,18 @@ std::string error_of(std::string_view text) {
   return rules.error().message;
 }
 
+TEST(RuleFile, says_where_a_preset_comes_twice) {
+  EXPECT_EQ(
+      parse_rules("use = [\"network\",\n  \"network\"]", "r.toml").error().message.substr(0, 38),
+      "r.toml:2:3: preset \"network\" brings a ");
+  const auto own = parse_rules(
+      "use = \"http\"\n[[rule]]\nname = \"http.throttled\"\nstatus = 429\nverdict = \"retry\"",
+      "r.toml");
+  EXPECT_EQ(
+      own.error().message,
+      "r.toml:1:7: preset \"http\" brings a rule \"http.throttled\", and line 2 has it already");
+}
+
 TEST(RuleFile, reads_every_key_of_a_rule) {
   const std::vector<Rule> rules = rules_of(R"(
     [[rule]]
@@ -199,6 +211,7 @@ TEST(RuleFile, loads_from_a_file_and_says_why_it_cannot) {
   EXPECT_EQ(missing.error().message,
             (folder / "nothing.toml").string() + ": No such file or directory");
   EXPECT_EQ(load_rules(folder).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(load_rules("/dev/zero").error().message, "/dev/zero: more than 4MiB");
   std::filesystem::remove_all(folder);
 }
 

@@ -21,7 +21,7 @@ class SystemClock final : public Clock {
     return std::chrono::system_clock::now();
   }
 
-  SteadyTime rough_now() const noexcept override {
+  [[nodiscard]] SteadyTime rough_now() const noexcept override {
     // The same clock as steady_clock's, as it stood at the last tick of the kernel.
     timespec at{};
     clock_gettime(CLOCK_MONOTONIC_COARSE, &at);
