@@ -128,34 +128,28 @@ struct Settling {
   }
 
   Transition error(const Failure& failure) const {
-    Transition transition = failed_move(Event::error, failure);
-    count_run(transition, failure);
-    if (reached(transition.spent.attempts, policy.attempts)) {
-      die(transition, DeadReason::out_of_attempts, policy);
-    } else {
-      wait(transition, transition.spent.attempts);
-    }
-    return transition;
+    return again(Event::error, failure, &Spent::attempts, policy.attempts,
+                 DeadReason::out_of_attempts);
   }
 
   Transition crash(const Failure& failure) const {
-    Transition transition = failed_move(Event::crash, failure);
-    count_run(transition, failure);
-    if (reached(transition.spent.crashes, policy.crashes)) {
-      die(transition, DeadReason::crashes, policy);
-    } else {
-      wait(transition, transition.spent.crashes);
-    }
-    return transition;
+    return again(Event::crash, failure, &Spent::crashes, policy.crashes, DeadReason::crashes);
   }
 
   Transition throttle(const Failure& failure) const {
-    Transition transition = failed_move(Event::throttle, failure);
-    transition.spent.deferrals = one_more(task.spent.deferrals);
-    if (reached(transition.spent.deferrals, policy.deferrals)) {
-      die(transition, DeadReason::throttled_too_long, policy);
+    return again(Event::throttle, failure, &Spent::deferrals, policy.deferrals,
+                 DeadReason::throttled_too_long);
+  }
+
+  // Counts it, and ends the task if that was the last one it had.
+  Transition again(Event event, const Failure& failure, int Spent::* count, int limit,
+                   DeadReason reason) const {
+    Transition transition = failed_move(event, failure);
+    const int spent = transition.spent.*count = one_more(task.spent.*count);
+    if (reached(spent, limit)) {
+      die(transition, reason, policy);
     } else {
-      wait(transition, transition.spent.deferrals);
+      wait(transition, spent);
     }
     return transition;
   }
@@ -165,7 +159,7 @@ struct Settling {
     const Duration own = policy.wait.next({retry, task.previous_wait, &failure}, random);
     const Duration asked = std::max(verdict.wait.value_or(Duration::zero()),
                                     failure.retry_after.value_or(Duration::zero()));
-    put_off(transition, std::max(own, asked), policy, now);
+    put_off(transition, policy.wait.or_longer(own, asked), policy, now);
     // Not what was asked for: one long Retry-After must not stretch every wait that grows from it.
     if (transition.to == State::retrying) transition.previous_wait = own;
   }

@@ -241,6 +241,14 @@ TEST(Rules, no_wait_is_longer_than_the_policy_allows) {
   EXPECT_EQ(settle(running(), kError, kRetry, {.wait = retry::fixed(48h)})->wait, 24h);
 }
 
+TEST(Rules, a_cap_on_all_waits_holds_against_retry_after) {
+  const TaskPolicy policy{.wait = retry::exponential().capped(30s)};
+  Failure failure = kError;
+  failure.retry_after = 1h;
+  EXPECT_EQ(settle(running(), failure, kRetry, policy)->wait, 30s);
+  EXPECT_EQ(settle(running(), failure, {VerdictKind::throttle, 2h}, policy)->wait, 30s);
+}
+
 TEST(Rules, a_due_time_beyond_the_range_stops_at_its_end) {
   SameRandom random;
   const TaskPolicy policy{.longest_wait = Duration::max()};

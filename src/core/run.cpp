@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <stop_token>
 
@@ -29,14 +30,6 @@ bool sleep_with(Clock& clock, SteadyTime until, const std::vector<std::stop_toke
 void Run::prepare() {
   if (history_) *history_ = History();
   if (settings_.timed) attempt_.deadline = settings_.stop.deadline(started_);
-}
-
-bool Run::begin_gated() {
-  if (!settings_.before_attempt) {
-    permit_ = settings_.breaker->try_acquire();
-    if (permit_) return true;
-  }
-  return go(admit());
 }
 
 Run::Next Run::admit() {
@@ -123,8 +116,7 @@ Duration Run::next_wait(const Verdict& verdict, const FailureView& failure) {
   const Duration wait = settings_.wait.next(
       {.retry = attempt_.number, .previous = wait_, .failure = &failure}, *settings_.random);
   wait_ = wait;  // what a throttle adds is not the schedule's, and must not stretch its jitter
-  return std::min(std::max(wait, verdict.wait.value_or(Duration::zero())),
-                  settings_.wait.ceiling());
+  return settings_.wait.or_longer(wait, verdict.wait.value_or(Duration::zero()));
 }
 
 Run::Next Run::woke(bool slept) {

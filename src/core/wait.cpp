@@ -156,8 +156,8 @@ Duration Wait::next(const WaitInput& input, Random& random) const {
   return schedule_->step(first, random).wait;
 }
 
-Duration Wait::ceiling() const noexcept {
-  return schedule_->ceiling();
+Duration Wait::or_longer(Duration wait, Duration asked) const noexcept {
+  return std::min(std::max(wait, asked), schedule_->ceiling());
 }
 
 std::string Wait::text() const {

@@ -21,8 +21,7 @@ namespace holdfast::retry {
 
 class History;
 
-// What a function that is being retried is told, if it takes it: `[](const Attempt& attempt) { …
-// }`.
+// What a function that is being retried is told, if it takes a `const Attempt&`.
 struct Attempt {
   int number = 1;
   // After this no further attempt begins: a good time limit for what the attempt itself does.
@@ -200,6 +199,15 @@ class Policy {
 
 namespace detail {
 
+template <class E, class Function>
+Describe describe_with(Function function) {
+  return [function = std::move(function)](const Observed& observed) {
+    std::optional<Failure> failure;
+    observed.visit_error<E>([&](const E& error) { failure = function(error); });
+    return failure;
+  };
+}
+
 // An exception is thrown without its type. Where a condition names the type, its own to_failure can
 // be found.
 template <class E>
@@ -207,11 +215,8 @@ void describe_named(Settings& settings) {
   if constexpr (std::is_class_v<E> && !std::is_same_v<E, FailureView> && requires(const E& error) {
                   { to_failure(error) } -> std::convertible_to<Failure>;
                 }) {
-    settings.named_describes.push_back([](const Observed& observed) {
-      std::optional<Failure> failure;
-      observed.visit_error<E>([&](const E& error) { failure = to_failure(error); });
-      return failure;
-    });
+    settings.named_describes.push_back(
+        describe_with<E>([](const E& error) { return to_failure(error); }));
   }
 }
 
@@ -269,12 +274,7 @@ template <class Function>
 Policy Policy::describe(Function function) const {
   using E = typename detail::Parameter<Function>::type;
   return changed([&](detail::Settings& settings) {
-    settings.describes.push_back(
-        [function = std::move(function)](const Observed& observed) -> std::optional<Failure> {
-          std::optional<Failure> failure;
-          observed.visit_error<E>([&](const E& error) { failure = function(error); });
-          return failure;
-        });
+    settings.describes.push_back(detail::describe_with<E>(std::move(function)));
   });
 }
 

@@ -116,7 +116,7 @@ class Run {
   // Failed, sleep and woke in one, with the policy's clock: true if the next attempt may go ahead.
   [[nodiscard]] bool retry_after(const Observed& observed);
   // Begin and all the sleeps that it asks for.
-  [[nodiscard]] bool begin_blocking() { return !settings_.gated || begin_gated(); }
+  [[nodiscard]] bool begin_blocking() { return !settings_.gated || go(admit()); }
 
   [[nodiscard]] std::vector<std::stop_token> stop_tokens() const { return settings_.stop.tokens(); }
   [[nodiscard]] Clock& clock() const noexcept { return *settings_.clock; }
@@ -124,7 +124,6 @@ class Run {
  private:
   void prepare();
   void record_success();
-  [[nodiscard]] bool begin_gated();
   [[nodiscard]] Next admit();
   [[nodiscard]] bool go(Next next);
   [[nodiscard]] bool sleep(SteadyTime until) const;

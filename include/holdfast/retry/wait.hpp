@@ -61,8 +61,8 @@ class Wait {
   // Allocates nothing. Throws only what a `custom` function throws.
   [[nodiscard]] Duration next(const WaitInput& input, Random& random) const;
 
-  // What `capped` said last; nothing lifts a wait above it. Duration::max() without.
-  [[nodiscard]] Duration ceiling() const noexcept;
+  // `wait`, or what somebody else asked for if that is longer; never more than `capped` said last.
+  [[nodiscard]] Duration or_longer(Duration wait, Duration asked) const noexcept;
 
   // In words: "1s, 2s, 4s … at most 16s".
   [[nodiscard]] std::string text() const;
