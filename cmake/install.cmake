@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(room_targets holdfast_core holdfast_io)  # the rooms behind the public headers
+set(room_targets holdfast_core holdfast_ports holdfast_io)  # the rooms behind the public headers
 
 install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS holdfast ${room_targets} EXPORT holdfast

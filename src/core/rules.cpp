@@ -72,6 +72,12 @@ struct Settling {
     return move(task, Event::hand_back, State::pending, now);
   }
 
+  Transition settle(const Expired&) const {
+    Transition transition = move(task, Event::expire, State::dead, now);
+    die(transition, DeadReason::deadline, policy);
+    return transition;
+  }
+
   Transition settle(const BreakerOpen& breaker) const {
     Transition transition = move(task, Event::breaker_open, State::retrying, now);
     transition.spent.deferrals = one_more(task.spent.deferrals);
@@ -174,14 +180,9 @@ Result<Transition> decide(const Task& task, const Outcome& outcome, const Verdic
   return std::visit([&](const auto& how) { return settling.settle(how); }, outcome);
 }
 
-Result<Transition> claim(const Task& task, const TaskPolicy& policy, WallTime now) {
+Result<Transition> claim(const Task& task, WallTime now) {
   if (task.state != State::pending && task.state != State::retrying) {
     return refuse(task, "claim", "pending or retrying");
-  }
-  if (task.deadline && now > *task.deadline) {
-    Transition expired = move(task, Event::expire, State::dead, now);
-    die(expired, DeadReason::deadline, policy);
-    return expired;
   }
   if (now < task.due) return fail(ErrorCode::conflict, "claim", "the task is not due yet");
   Transition claimed = move(task, Event::claim, State::running, now);
@@ -221,6 +222,7 @@ Result<Transition> replay(const Task& task, const ReplayOptions& options, const 
                     " times, and its policy allows " + std::to_string(std::max(policy.replays, 0)));
   }
   Transition transition = move(task, Event::replay, State::pending, now);
+  ++transition.token.value;
   const auto one_left = [](int count, int limit) {
     return std::min(count, std::max(limit, 1) - 1);
   };
@@ -232,6 +234,13 @@ Result<Transition> replay(const Task& task, const ReplayOptions& options, const 
   if (options.reset) transition.previous_wait = Duration::zero();
   transition.deadline = options.deadline;
   return transition;
+}
+
+Result<Transition> discard(const Task& task, WallTime now) {
+  if (task.state != State::failed && task.state != State::dead) {
+    return refuse(task, "discard", "failed or dead");
+  }
+  return move(task, Event::discard, State::canceled, now);
 }
 
 void apply(const Transition& transition, Task& task) {

@@ -48,6 +48,7 @@ struct Transition {
 // - throttle, or an open breaker: counts a deferral and no attempt; retrying, or dead when it was
 //   the last.
 // - handed back: pending, due now; counts nothing.
+// - expired: dead, whatever its policy; counts nothing.
 //
 // Waits: by the policy, from the count that has just grown; at least what the verdict and the
 // failure's Retry-After ask for; a breaker's own wait for a breaker, and the policy's first where
@@ -58,9 +59,15 @@ struct Transition {
                                         const Verdict& verdict, const TaskPolicy& policy,
                                         WallTime now, Random& random);
 
-// A pending or retrying task that is due: running, with the next token; or dead, if its deadline
-// has passed. Refused before it is due.
-[[nodiscard]] Result<Transition> claim(const Task& task, const TaskPolicy& policy, WallTime now);
+// A pending or retrying task that is due: running, with the next token. Refused before it is due.
+// Its deadline does not matter here, so that stores can claim without knowing any policy; whoever
+// begins the attempt looks at it, with is_late().
+[[nodiscard]] Result<Transition> claim(const Task& task, WallTime now);
+
+// Too late to begin an attempt: it is settled as Expired instead.
+[[nodiscard]] inline bool is_late(const Task& task, WallTime now) {
+  return task.deadline && now > *task.deadline;
+}
 
 // The attempt that a claim at `now` begins; `task` is the running task.
 [[nodiscard]] Attempt begin_attempt(const Task& task, const TaskPolicy& policy, WallTime now);
@@ -78,9 +85,13 @@ struct ReplayOptions {
   std::optional<WallTime> deadline = {};
 };
 
-// A failed or dead task: pending again, due now, one replay more.
+// A failed or dead task: pending again, due now, one replay more, with the next token, so that two
+// replays of one death cannot both be carried out.
 [[nodiscard]] Result<Transition> replay(const Task& task, const ReplayOptions& options,
                                         const TaskPolicy& policy, WallTime now);
+
+// A failed or dead task that nobody wants back: canceled. Its record stays until it is purged.
+[[nodiscard]] Result<Transition> discard(const Task& task, WallTime now);
 
 // The task after the transition. The transition must have been made from it.
 void apply(const Transition& transition, Task& task);

@@ -88,38 +88,31 @@ std::vector<Row> settled_rows() {
       {{run, Event::ambiguous, dead, attempt, ambiguous}, replayed, kError, kAmbiguous},
       {{run, Event::ambiguous, dead, crash, ambiguous}, fresh, kCrash, kAmbiguous},
       {{run, Event::hand_back, State::pending}, running({3, 2, 999, 3}), HandedBack{}},
+      {{run, Event::expire, dead, Spends::nothing, deadline}, fresh, Expired{}},
+      {{run, Event::expire, dead, Spends::nothing, replays}, replayed, Expired{}},
   };
 }
 
 std::vector<Row> other_rows() {
   constexpr State dead = State::dead;
-  Task late_pending = with_deadline(task_in(State::pending), -1ns);
-  Task late_retrying = with_deadline(task_in(State::retrying), -1ns);
-  Task again_pending = late_pending;
-  Task again_retrying = late_retrying;
-  again_pending.spent.replays = again_retrying.spent.replays = 3;
-  constexpr Spends nothing = Spends::nothing;
   constexpr Spends replay = Spends::replay;
-  using enum DeadReason;
   return {
       {{State::pending, Event::claim, State::running}, task_in(State::pending)},
       {{State::retrying, Event::claim, State::running}, task_in(State::retrying)},
-      {{State::pending, Event::expire, dead, nothing, deadline}, late_pending},
-      {{State::pending, Event::expire, dead, nothing, replays}, again_pending},
-      {{State::retrying, Event::expire, dead, nothing, deadline}, late_retrying},
-      {{State::retrying, Event::expire, dead, nothing, replays}, again_retrying},
       {{State::pending, Event::cancel, State::canceled}, task_in(State::pending)},
       {{State::retrying, Event::cancel, State::canceled}, task_in(State::retrying)},
       {{State::running, Event::cancel, State::canceled}, task_in(State::running)},
       {{State::failed, Event::replay, State::pending, replay}, task_in(State::failed)},
       {{dead, Event::replay, State::pending, replay}, task_in(dead)},
+      {{State::failed, Event::discard, State::canceled}, task_in(State::failed)},
+      {{dead, Event::discard, State::canceled}, task_in(dead)},
   };
 }
 
 Result<Transition> take(const Row& row) {
   switch (row.move.event) {
-    case Event::claim:
-    case Event::expire: return claim(row.task, {}, kNow);
+    case Event::claim: return claim(row.task, kNow);
+    case Event::discard: return discard(row.task, kNow);
     case Event::cancel: return cancel(row.task, kNow);
     case Event::replay: return replay(row.task, {}, {}, kNow);
     default: return settle(row.task, row.outcome, row.verdict);
@@ -168,7 +161,7 @@ TEST(Rules, T1_four_attempts_with_doubling_waits) {
   SameRandom random;
   std::vector<Duration> waits;
   for (int attempt = 1; attempt <= 4; ++attempt) {
-    apply(claim(task, {}, now).value(), task);
+    apply(claim(task, now).value(), task);
     apply(decide(task, kError, kRetry, {}, now, random).value(), task);
     EXPECT_EQ(task.spent.attempts, attempt);
     waits.push_back(task.due - now);
@@ -331,26 +324,30 @@ TEST(Rules, counts_do_not_overflow) {
 TEST(Claim, takes_the_next_token) {
   Task task = task_in(State::retrying);
   task.token = Token{6};
-  EXPECT_EQ(claim(task, {}, kNow)->token, Token{7});
+  EXPECT_EQ(claim(task, kNow)->token, Token{7});
 }
 
 TEST(Claim, waits_for_the_due_time) {
   Task task = task_in(State::retrying);
   task.due = kNow + 1ns;
-  const auto refused = claim(task, {}, kNow);
+  const auto refused = claim(task, kNow);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(), "claim: the task is not due yet");
-  EXPECT_TRUE(claim(task, {}, kNow + 1ns));
+  EXPECT_TRUE(claim(task, kNow + 1ns));
 }
 
-TEST(Claim, is_still_possible_at_the_deadline_itself) {
-  EXPECT_EQ(claim(with_deadline(task_in(State::retrying), 0s), {}, kNow)->to, State::running);
+TEST(Claim, leaves_the_deadline_to_who_begins_the_attempt) {
+  const Task task = with_deadline(task_in(State::retrying), 0s);
+  EXPECT_EQ(claim(task, kNow + 1s)->to, State::running);
+  EXPECT_FALSE(is_late(task, kNow));
+  EXPECT_TRUE(is_late(task, kNow + 1ns));
+  EXPECT_FALSE(is_late(task_in(State::retrying), WallTime::max()));
 }
 
 TEST(Claim, refuses_what_runs_or_has_ended) {
   for (const State state :
        {State::running, State::succeeded, State::failed, State::dead, State::canceled}) {
-    const auto refused = claim(task_in(state), {}, kNow);
+    const auto refused = claim(task_in(state), kNow);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::conflict);
   }
@@ -394,7 +391,7 @@ TEST(Replay, begins_afresh) {
   EXPECT_EQ(task.deadline, std::nullopt);
   EXPECT_EQ(task.dead_reason, std::nullopt);
   EXPECT_EQ(task.last_failure, kError);
-  EXPECT_EQ(task.token, Token{5});
+  EXPECT_EQ(task.token, Token{6});  // so that a second replay of the same death is refused
 }
 
 TEST(Replay, may_keep_what_is_spent_but_for_one_more_run) {

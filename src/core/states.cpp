@@ -42,6 +42,7 @@ std::string_view to_string(Event event) noexcept {
     case Event::hand_back: return "hand back";
     case Event::cancel: return "cancel";
     case Event::replay: return "replay";
+    case Event::discard: return "discard";
   }
   return "unknown";
 }

@@ -15,7 +15,7 @@ enum class State : std::uint8_t {
   succeeded,  // done, with a result
   failed,     // given up at once: trying again cannot help
   dead,       // a dead letter; DeadReason says why
-  canceled,   // somebody took it back
+  canceled,   // somebody took it back, or threw the dead letter away
 };
 
 // Why a task is dead. There is no state of its own for quarantine: see needs_person().
@@ -31,7 +31,6 @@ enum class DeadReason : std::uint8_t {
 // What happened to a task. Also the word in its log record.
 enum class Event : std::uint8_t {
   claim,
-  expire,  // found at the claim: its deadline has passed
   success,
   already_done,  // the error says that the work was done before
   error,         // an error or a timeout that may recover
@@ -41,8 +40,10 @@ enum class Event : std::uint8_t {
   give_up,
   ambiguous,
   hand_back,  // the worker shuts down (T3)
+  expire,     // claimed only after its deadline: not run any more
   cancel,
   replay,
+  discard,  // a person does not want a dead letter any more
 };
 
 // What a move counts. Errors, crashes and deferrals have limits of their own.
@@ -53,7 +54,7 @@ enum class Spends : std::uint8_t { nothing, attempt, crash, deferral, replay };
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 [[nodiscard]] std::string_view to_string(Spends spends) noexcept;
 
-// A terminal state is left by a replay only.
+// A terminal state is left by a person's hand only: a replay, or a discard.
 [[nodiscard]] constexpr bool is_terminal(State state) noexcept {
   return state != State::pending && state != State::running && state != State::retrying;
 }
@@ -78,10 +79,6 @@ struct Move {
 inline constexpr auto kMoves = std::to_array<Move>({
     {State::pending, Event::claim, State::running},
     {State::retrying, Event::claim, State::running},
-    {State::pending, Event::expire, State::dead, Spends::nothing, DeadReason::deadline},
-    {State::pending, Event::expire, State::dead, Spends::nothing, DeadReason::replays},
-    {State::retrying, Event::expire, State::dead, Spends::nothing, DeadReason::deadline},
-    {State::retrying, Event::expire, State::dead, Spends::nothing, DeadReason::replays},
 
     {State::running, Event::success, State::succeeded},
     {State::running, Event::already_done, State::succeeded},
@@ -115,12 +112,18 @@ inline constexpr auto kMoves = std::to_array<Move>({
 
     {State::running, Event::hand_back, State::pending},
 
+    {State::running, Event::expire, State::dead, Spends::nothing, DeadReason::deadline},
+    {State::running, Event::expire, State::dead, Spends::nothing, DeadReason::replays},
+
     {State::pending, Event::cancel, State::canceled},
     {State::retrying, Event::cancel, State::canceled},
     {State::running, Event::cancel, State::canceled},
 
     {State::failed, Event::replay, State::pending, Spends::replay},
     {State::dead, Event::replay, State::pending, Spends::replay},
+
+    {State::failed, Event::discard, State::canceled},
+    {State::dead, Event::discard, State::canceled},
 });
 
 }  // namespace holdfast::core

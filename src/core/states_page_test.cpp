@@ -41,7 +41,8 @@ std::string meaning(State state) {
     case State::dead:
       return "A dead letter: kept, with its last failure and one of the reasons below.";
     case State::canceled:
-      return "Taken back by whoever submitted it. A late settlement is refused.";
+      return "Taken back by whoever submitted it, or a dead letter thrown away. A late settlement "
+             "is refused.";
   }
   return "";
 }
@@ -67,7 +68,7 @@ std::string condition(const Move& move) {
     return std::string(by_limit ? "its limit or its deadline" : "its deadline") +
            ", after the last replay";
   }
-  if (move.event == Event::expire) return "its deadline has passed";
+  if (move.event == Event::expire) return "its deadline had passed before it could begin";
   if (move.dead_reason == DeadReason::deadline) return "due only after its deadline";
   if (move.dead_reason && move.dead_reason != DeadReason::ambiguous) return "its limit is reached";
   switch (move.event) {
@@ -143,7 +144,8 @@ std::string page() {
          "the\n"
          "rules (`decide()` in src/core/rules.hpp) make of both a *transition*, which the store "
          "then\n"
-         "carries out. A terminal state is left by a *replay* only.\n\n" +
+         "carries out. A terminal state is left only by a person's hand: by a *replay*, or a "
+         "*discard*.\n\n" +
          diagram() + "\n" + states_table() +
          "\n## Why a task is dead\n\n"
          "Quarantine is not a state but a property of the reason: a quarantined task is brought "
@@ -173,10 +175,10 @@ TEST(StatesPage, is_what_the_table_of_moves_says) {
                               "build/dev/core_test --gtest_filter='StatesPage.*'";
 }
 
-TEST(States, every_move_leaves_a_terminal_state_by_a_replay_only) {
+TEST(States, a_terminal_state_is_left_by_a_persons_hand_only) {
   for (const Move& move : kMoves) {
     if (is_terminal(move.from)) {
-      EXPECT_EQ(move.event, Event::replay);
+      EXPECT_TRUE(move.event == Event::replay || move.event == Event::discard);
     }
   }
 }

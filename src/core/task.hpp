@@ -76,7 +76,10 @@ struct BreakerOpen {
   Duration wait{};  // until the breaker lets a probe through; zero if it cannot say
 };
 
+// The attempt was not made: the task's deadline had passed when it could have begun.
+struct Expired {};
+
 // How an attempt ended.
-using Outcome = std::variant<Success, Failure, HandedBack, BreakerOpen>;
+using Outcome = std::variant<Success, Failure, HandedBack, BreakerOpen, Expired>;
 
 }  // namespace holdfast::core

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include "core/task.hpp"
+#include "ports/records.hpp"
+
+namespace holdfast::ports {
+
+// One attempt that is under way: what the engine hands to a handler. Threads: any.
+class Run {
+ public:
+  virtual ~Run() = default;
+
+  [[nodiscard]] virtual const TaskRecord& task() const noexcept = 0;
+  [[nodiscard]] virtual const core::Attempt& attempt() const noexcept = 0;
+
+  // Requested when the attempt has timed out, its task was canceled or its claim is lost, and when
+  // a shutdown has waited long enough. The handler should end soon; what it reports then counts
+  // no more.
+  [[nodiscard]] virtual std::stop_token stop() const noexcept = 0;
+
+  // Says that the work goes on: the attempt may last its whole timeout again from now, though
+  // never past the task's deadline. False: nobody wants it any more, as stop() says.
+  virtual bool heartbeat() noexcept = 0;
+
+  // How it ended. Exactly once; a second call is ignored. An attempt whose last reference goes
+  // without it has crashed.
+  virtual void finish(core::Outcome outcome) noexcept = 0;
+};
+
+// Runs attempts of one or more types of tasks.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+
+  // Begins the attempt and returns at once; what it takes goes on elsewhere, until run->finish().
+  // Does not throw: what cannot be begun is finished with a failure. Threads: the loop's.
+  virtual void start(std::shared_ptr<Run> run) noexcept = 0;
+};
+
+}  // namespace holdfast::ports

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fingerprint.hpp"
+#include "core/states.hpp"
+#include "core/task.hpp"
+#include "core/uuid.hpp"
+
+// What stores keep: values only. Times are kept to the microsecond, so what is read back may be
+// up to a microsecond earlier than what was given.
+namespace holdfast::ports {
+
+// The greater the sooner.
+inline constexpr int kLowestPriority = -100;
+inline constexpr int kHighestPriority = 100;
+
+// A task may have limits other than those of its type.
+struct OwnLimits {
+  std::optional<int> attempts = {};
+  std::optional<Duration> timeout = {};
+
+  bool operator==(const OwnLimits&) const = default;
+};
+
+// A task as it is handed in.
+struct NewTask {
+  TaskId id;
+  std::string type;
+  std::string queue;
+  std::string payload;
+  int priority = 0;
+  WallTime created{};
+  WallTime due{};  // not to be claimed before
+  std::optional<WallTime> deadline = {};
+  std::string key = {};  // of idempotency; empty: none
+  OwnLimits limits = {};
+};
+
+// One attempt that has ended, or was not made. Which of them are kept: see kKeptAttempts.
+struct PastAttempt {
+  core::Token token;
+  core::Event event{};
+  WallTime started{};  // when it was claimed
+  WallTime ended{};
+  std::string owner;
+  std::optional<Failure> failure = {};
+
+  bool operator==(const PastAttempt&) const = default;
+};
+
+// The history of a task is its latest attempts, at most so many: one that is put off a thousand
+// times must not grow without end.
+inline constexpr int kKeptAttempts = 20;
+// No failure's message is kept longer. Cut at the end, at the border of a character.
+inline constexpr std::size_t kKeptMessageBytes = 4096;
+
+// A task as it is kept.
+struct TaskRecord {
+  TaskId id;
+  std::string type;
+  std::string queue;
+  std::string payload;  // of Claim and Find; List and Overdue leave it out
+  int priority = 0;
+  std::string key;  // of Find only
+  OwnLimits limits;
+  core::Task task;     // what the rules know
+  WallTime changed{};  // since when it is in its state
+
+  std::string owner;     // of a running task
+  WallTime lease_end{};  // of a running task
+
+  std::optional<std::string> result;  // of Find, once succeeded: what the handler gave
+  Fingerprint fingerprint;            // of a failed or dead task: its group
+  std::vector<PastAttempt> attempts;  // of Find only, oldest first; the last may have succeeded
+};
+
+struct QueueCounts {
+  std::string queue;
+  std::array<std::uint64_t, 7> by_state{};  // index: core::State
+  bool paused = false;
+  int concurrency = 0;                   // most tasks of it that run at once; 0: no limit
+  std::optional<WallTime> oldest_due{};  // of those that wait, the first to be claimed
+
+  [[nodiscard]] std::uint64_t count(core::State state) const {
+    return by_state[static_cast<std::size_t>(state)];
+  }
+};
+
+// Failures that belong together (N1). Kept as counters, so listing them reads no task.
+struct Group {
+  core::State state = core::State::dead;  // dead or failed
+  Fingerprint fingerprint;
+  std::uint64_t count = 0;  // tasks in it now
+  WallTime first_seen{};
+  WallTime last_seen{};
+  std::string example;  // the error text that came first
+};
+
+// One thing that cannot be, found by an audit.
+struct Finding {
+  std::string what;  // for people: which record, what is wrong with it
+  std::string task;  // its id, where there is one
+  bool repaired = false;
+};
+
+// Conservation (N5): accepted = the sum of present + the sum of removed.
+struct AuditReport {
+  std::uint64_t accepted = 0;
+  std::array<std::uint64_t, 7> present{};  // index: core::State
+  std::array<std::uint64_t, 7> removed{};  // by Purge, by the state they were in
+  std::uint64_t found = 0;                 // how many in all; `findings` holds the first of them
+  std::vector<Finding> findings;
+
+  [[nodiscard]] bool clean() const { return found == 0; }
+};
+
+}  // namespace holdfast::ports

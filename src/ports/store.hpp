@@ -1,0 +1,197 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <holdfast/result.hpp>
+
+#include "core/rules.hpp"
+#include "ports/records.hpp"
+
+// The seam between the engine and what keeps its tasks. A dozen verbs, each a value that says what
+// is asked and has a type for the answer; a store carries out many of them at once.
+//
+// Stores decide nothing. What becomes of a task is said by the rules (core/rules.hpp) as a
+// Transition; a store carries it out if the task still is what the rules looked at.
+namespace holdfast::ports {
+
+// Accepts tasks. Each has its own answer: one that is refused keeps no other from being accepted.
+// - A key seen before, with the same type, queue and payload: the task of that time, and
+//   `existed`. With others: conflict. A key is free again when its task is purged.
+// - An id that exists: the same, as if it were the key.
+struct Submit {
+  struct Accepted {
+    TaskId id;
+    bool existed = false;
+  };
+  using Answer = std::vector<Result<Accepted>>;
+  std::vector<NewTask> tasks;
+};
+
+// Takes up to `max` due tasks of one queue: by priority, then by due time. Each is running
+// afterwards, with the next token, until its lease ends. A paused queue gives none, nor does one
+// that has as many running as its concurrency allows.
+struct Claim {
+  struct Answer {
+    std::vector<TaskRecord> tasks;
+    std::optional<WallTime> next_due;  // of what is left waiting, due or not, the earliest
+    bool blocked = false;              // paused, or at its limit of concurrency
+  };
+  std::string queue;
+  std::size_t max = 1;
+  std::string owner;  // who claims: one name for each life of a process
+  Duration lease = std::chrono::seconds(30);
+  WallTime now{};
+};
+
+// What is running under a claim: no more, no less.
+struct Held {
+  TaskId id;
+  core::Token token;
+};
+
+// Moves the end of leases. False for a claim that is lost: its task has another token, or is not
+// running.
+struct Renew {
+  using Answer = std::vector<bool>;
+  std::vector<Held> claims;
+  WallTime lease_end{};
+};
+
+// Carries out what the rules decided, each change by itself: only if the task is in
+// `transition.from` with `token` (N6). So a settlement by a lost claim, a rescue that comes too
+// late and a second cancel all change nothing, and are told so.
+struct Change {
+  struct One {
+    TaskId id;
+    core::Token token;  // of the task that the transition was made from
+    core::Transition transition;
+    std::string result = {};       // of a success
+    Fingerprint fingerprint = {};  // if it goes to failed or dead: its group
+  };
+  enum class Done : std::uint8_t { applied, moved_on, unknown_task };
+  using Answer = std::vector<Done>;
+  std::vector<One> changes;
+};
+
+// Running tasks whose lease has ended before `now`, or whose owner is gone: any owner but
+// `sole_owner`, where that is given because no other can be alive.
+struct Overdue {
+  using Answer = std::vector<TaskRecord>;
+  WallTime now{};
+  std::string sole_owner = {};
+  std::size_t max = 1000;
+};
+
+// Removes tasks that ended in `state` before `ended_before`, with all that belongs to them, oldest
+// first, and counts them as removed. Answers how many; fewer than `max`: no more are there.
+// A state that is not terminal is refused.
+struct Purge {
+  using Answer = std::size_t;
+  core::State state = core::State::succeeded;
+  WallTime ended_before{};
+  std::size_t max = 1000;
+};
+
+// Settings of a queue that outlive a process. What is not given stays.
+struct Configure {
+  using Answer = std::monostate;
+  std::string queue;
+  std::optional<bool> paused = {};
+  std::optional<int> concurrency = {};  // 0: no limit
+};
+
+struct Find {
+  using Answer = std::optional<TaskRecord>;  // nothing: no such task
+  TaskId id;
+};
+
+struct Filter {
+  std::optional<core::State> state = {};
+  std::string queue = {};  // empty: any
+  std::string type = {};   // empty: any
+  std::optional<Fingerprint> group = {};
+  std::optional<WallTime> created_from = {};   // at or after
+  std::optional<WallTime> created_until = {};  // before
+};
+
+// A page of tasks. Waiting: queue by queue in the order they would be claimed; running: in any
+// order; failed, dead, succeeded, canceled: latest change first; without a state: latest created
+// first. A task that does not change meanwhile is on exactly one page. A page may hold fewer than
+// `limit`, even none, and still have a next one: a store looks at a bounded number of tasks for
+// each page, however few of them match.
+struct List {
+  struct Answer {
+    std::vector<TaskRecord> tasks;
+    std::string next;  // empty: that was the last page
+  };
+  Filter filter;
+  std::string cursor = {};  // empty: from the start. One that no page gave: invalid_argument
+  std::size_t limit = 100;
+};
+
+// Every queue that has a task or a setting, by name. From counters: costs the same at any size.
+struct Count {
+  using Answer = std::vector<QueueCounts>;
+};
+
+// Groups of failed and dead tasks, latest seen first.
+struct Groups {
+  using Answer = std::vector<Group>;
+  std::size_t limit = 100;
+};
+
+// Looks at everything kept and at how it hangs together (N5). May take long.
+struct Audit {
+  using Answer = AuditReport;
+  bool repair = false;
+};
+
+// A verb, and the place for its answer. One that nobody has answered is an error.
+template <class Verb>
+struct Asked {
+  Verb verb;
+  Result<typename Verb::Answer> answer = fail(ErrorCode::internal, "store", "was not carried out");
+};
+
+using Request = std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Change>,
+                             Asked<Overdue>, Asked<Purge>, Asked<Configure>, Asked<Find>,
+                             Asked<List>, Asked<Count>, Asked<Groups>, Asked<Audit>>;
+
+// Whether it can be answered by a reader: it changes nothing.
+[[nodiscard]] bool is_query(const Request& request) noexcept;
+
+// Keeps tasks. Blocks; threads: one at a time.
+//
+// What is answered with a value is durable, and each verb sees what those before it in the batch
+// have done. What is answered with an error has changed nothing, unless the error is `unavailable`:
+// then it may have happened, or not. Errors that are worth acting on:
+//   exhausted    no room (disk full): nothing is lost, and it works again when there is room
+//   corrupt      what is stored cannot be what we wrote, or the disk did not keep it: everything
+//                is refused from then on, until a new process has opened the store again
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual void carry_out(std::span<Request> batch) = 0;
+};
+
+// One verb by itself.
+template <class Verb>
+[[nodiscard]] Result<typename Verb::Answer> ask(Store& store, Verb verb) {
+  Request request = Asked<Verb>{std::move(verb)};
+  store.carry_out({&request, 1});
+  return std::get<Asked<Verb>>(std::move(request)).answer;
+}
+
+// A store that somebody has opened. The reader answers queries, on a thread of its own if one
+// likes, and sees what was answered before; where it is missing, ask the writer.
+struct OpenStore {
+  std::unique_ptr<Store> writer;
+  std::unique_ptr<Store> reader;
+  // No other process can hold claims in it, so at start every claim there is belongs to the dead.
+  bool sole_owner = false;
+};
+
+}  // namespace holdfast::ports
