@@ -8,13 +8,21 @@
 
 namespace holdfast::ports {
 
-// One attempt that is under way: what the engine hands to a handler. Threads: any.
+// One attempt: what the engine hands to a handler. Threads: any.
 class Run {
  public:
   virtual ~Run() = default;
 
   [[nodiscard]] virtual const TaskRecord& task() const noexcept = 0;
-  [[nodiscard]] virtual const core::Attempt& attempt() const noexcept = 0;
+  [[nodiscard]] virtual int number() const noexcept = 0;  // of the attempt, from 1
+
+  // The handler says so right before the work begins: from here on the timeout counts, and a crash
+  // of the process counts against this task (N7). False: nobody wants it any more; then finish it
+  // as handed back. One that is finished without having begun has spent nothing.
+  [[nodiscard]] virtual bool begin() noexcept = 0;
+
+  // When it will be timed out; moves with begin() and heartbeat().
+  [[nodiscard]] virtual WallTime end() const noexcept = 0;
 
   // Requested when the attempt has timed out, its task was canceled or its claim is lost, and when
   // a shutdown has waited long enough. The handler should end soon; what it reports then counts
@@ -26,7 +34,7 @@ class Run {
   virtual bool heartbeat() noexcept = 0;
 
   // How it ended. Exactly once; a second call is ignored. An attempt whose last reference goes
-  // without it has crashed.
+  // without it has failed.
   virtual void finish(core::Outcome outcome) noexcept = 0;
 };
 
@@ -35,9 +43,13 @@ class Handler {
  public:
   virtual ~Handler() = default;
 
-  // Begins the attempt and returns at once; what it takes goes on elsewhere, until run->finish().
-  // Does not throw: what cannot be begun is finished with a failure. Threads: the loop's.
+  // Takes the attempt and returns at once; the work goes on elsewhere, until run->finish(). Does
+  // not throw: what cannot be begun is finished with a failure. Threads: the loop's.
   virtual void start(std::shared_ptr<Run> run) noexcept = 0;
+
+  // How many attempts beyond those that it works on it likes to have at hand, so that a worker
+  // with short tasks need not wait for the store between any two of them.
+  [[nodiscard]] virtual std::size_t backlog() const noexcept { return 0; }
 };
 
 }  // namespace holdfast::ports
