@@ -2,7 +2,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(room_targets holdfast_core holdfast_ports holdfast_io)  # the rooms behind the public headers
+set(room_targets holdfast_core holdfast_ports holdfast_io holdfast_stores_sqlite holdfast_handlers
+  holdfast_engine holdfast_node)  # the rooms behind the public headers
 
 install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS holdfast ${room_targets} EXPORT holdfast
@@ -26,6 +27,7 @@ foreach(room ${room_targets})
   endforeach()
 endforeach()
 list(REMOVE_DUPLICATES packages)
+list(TRANSFORM packages REPLACE "^SQLite$" "SQLite3")  # the package of SQLite::SQLite3
 list(TRANSFORM packages REPLACE "(.+)" "find_dependency(\\1)")
 list(JOIN packages "\n" HOLDFAST_FIND_DEPENDENCIES)
 

@@ -1,12 +1,18 @@
 # A room is a folder below src/ that becomes one static library, `holdfast_<room>`. Its unit tests
-# (*_test.cpp) stand beside their sources and become one program, `<room>_test`.
+# (*_test.cpp) stand beside their sources and become one program, `<room>_test`. For a room within a
+# room (stores/sqlite) the slash becomes an underscore in these names.
 
 # holdfast_room(<room> [PUBLIC libs…] [PRIVATE libs…])
 function(holdfast_room room)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  string(REPLACE "/" "_" room ${room})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(NOT sources)
+    add_library(holdfast_${room} INTERFACE)
+    return()
+  endif()
   add_library(holdfast_${room} STATIC ${sources})
   add_library(holdfast::${room} ALIAS holdfast_${room})
   set_target_properties(holdfast_${room} PROPERTIES EXPORT_NAME ${room})
@@ -45,6 +51,7 @@ endfunction()
 function(holdfast_room_tests room)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   file(GLOB plain CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
+  string(REPLACE "/" "_" room ${room})
   set(threaded ${plain})
   list(FILTER threaded INCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER plain EXCLUDE REGEX "_threads_test\\.cpp$")

@@ -22,8 +22,9 @@ ARROWS: dict[str, set[str]] = {
     "handlers": {"include", "core", "ports", "io"},
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "ports"},
+    "node": {"include", "core", "ports", "io", "stores", "handlers", "engine"},
     "http": {"include", "core", "ports", "io", "engine"},
-    "cli": {"include", "core", "ports", "io", "http"},
+    "cli": {"include", "core", "ports", "io", "node", "http"},
 }
 ARROWS["app"] = set(ARROWS)  # wiring: the one room that sees everything
 
