@@ -39,7 +39,7 @@ inline std::ostream& operator<<(std::ostream& out, const StoreKind& kind) {
   return out << kind.name;
 }
 
-[[nodiscard]] inline std::string name_of_kind(const testing::TestParamInfo<StoreKind>& info) {
+[[nodiscard]] inline std::string name_of_kind(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;
 }
 
@@ -62,7 +62,7 @@ inline constexpr const char* kType = "mail.send";
 
 // Holds one open store. After every case it must be free of findings and its counters must be
 // right: once more after it was closed and opened again.
-class StoreConformance : public testing::TestWithParam<StoreKind> {
+class StoreConformance : public ::testing::TestWithParam<StoreKind> {
  protected:
   StoreConformance();
   void TearDown() override;
