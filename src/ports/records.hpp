@@ -101,7 +101,7 @@ struct Group {
   // The earliest and the latest of all that entered it, also of those that have left again.
   WallTime first_seen{};
   WallTime last_seen{};
-  std::string example;  // the error text of the first: empty if its last move brought none
+  std::string example;  // the error text of the first, or in its place the reason of its death
 };
 
 // One thing that cannot be, found by an audit.

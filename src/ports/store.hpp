@@ -126,11 +126,11 @@ struct Filter {
   std::optional<WallTime> created_until = {};  // before
 };
 
-// A page of tasks. Waiting: queue by queue in the order they would be claimed; running: in any
-// order; failed, dead, succeeded, canceled: latest change first; without a state: latest created
-// first. A task that does not change meanwhile is on exactly one page. A page may hold fewer than
-// `limit`, even none, and still have a next one: a store looks at a bounded number of tasks for
-// each page, however few of them match.
+// A page of tasks. Waiting: queue by queue, by name, in the order they would be claimed; running:
+// in any order; failed, dead, succeeded, canceled: latest change first; without a state: latest
+// submitted first. A task that does not change meanwhile is on exactly one page. A page may hold
+// fewer than `limit`, even none, and still have a next one: a store looks at a bounded number of
+// tasks for each page, however few of them match.
 struct List {
   struct Answer {
     std::vector<TaskRecord> tasks;

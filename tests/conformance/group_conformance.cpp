@@ -122,11 +122,11 @@ TEST_P(StoreConformance, a_group_that_was_empty_begins_anew) {
   EXPECT_EQ(group.example, "anew");
 }
 
-TEST_P(StoreConformance, a_death_that_brings_no_error_has_no_example) {
+TEST_P(StoreConformance, a_death_that_brings_no_error_has_its_reason_for_an_example) {
   const TaskRecord running = task_in(State::running);
   ASSERT_EQ(move(running, Event::expire, State::dead, Fingerprint(3)), Done::applied);
   (void)task_in(State::dead, Fingerprint(3));
-  EXPECT_EQ(ask(ports::Groups()).at(0).example, "");
+  EXPECT_EQ(ask(ports::Groups()).at(0).example, "deadline");
   EXPECT_EQ(ask(ports::Groups()).at(0).count, 2U);
 }
 

@@ -132,17 +132,14 @@ TEST_P(StoreConformance, ended_tasks_are_listed_latest_change_first) {
   }
 }
 
-TEST_P(StoreConformance, without_a_state_the_latest_created_is_first) {
-  std::vector<ports::NewTask> tasks;
-  for (const int i : {3, 0, 5, 1, 4, 2}) {
-    tasks.push_back(new_task());
-    tasks.back().created = now_ + i * 1us;
-  }
-  submit_all(tasks);
-  std::ranges::sort(tasks, std::greater(), &ports::NewTask::created);
+TEST_P(StoreConformance, without_a_state_the_latest_submitted_is_first) {
   std::vector<TaskId> expected;
-  for (const auto& task : tasks)
-    expected.push_back(task.id);
+  for (const int i : {3, 0, 5, 1, 4, 2}) {
+    ports::NewTask task = new_task();
+    task.created = now_ + i * 1us;
+    submit_all({task});
+    expected.insert(expected.begin(), task.id);
+  }
   for (const std::size_t limit : {1U, 2U, 6U})
     EXPECT_EQ(list_ids({}, limit), expected) << limit;
 }

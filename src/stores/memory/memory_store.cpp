@@ -221,7 +221,9 @@ Change::Done MemoryStore::change(const Change::One& one) {
   if (transition.to == State::succeeded) record.result = one.result;
   record.fingerprint = has_group(transition.to) ? one.fingerprint : Fingerprint();
   if (has_group(transition.to)) {
-    enter_group(record, transition.failure ? transition.failure->message : std::string());
+    const std::string_view reason =
+        transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
+    enter_group(record, transition.failure ? transition.failure->message : reason);
   }
   return Change::Done::applied;
 }

@@ -22,7 +22,7 @@ Writer::Statements::Statements(Database& database)
       seq_by_id(database, "select seq from task where id = ?1"),
       seq_by_key(database, "select seq from idempotency_key where key = ?1"),
       insert_key(database, "insert into idempotency_key values (?1, ?2)"),
-      same_task(database, "select id, queue, type, payload from task where seq = ?1"),
+      same_task(database, "select id, queue, type, payload, key from task where seq = ?1"),
 
       next_rank(database,
                 "select rank, due from waiting where queue = ?1 and rank > ?2"
@@ -79,6 +79,7 @@ Writer::Statements::Statements(Database& database)
       join_group(database,
                  "insert into failure_group values (?1, ?2, 1, ?3, ?3, ?4)"
                  " on conflict do update set count = count + 1,"
+                 " first_seen = min(first_seen, excluded.first_seen),"
                  " last_seen = max(last_seen, excluded.last_seen)"),
       shrink_group(database,
                    "update failure_group set count = count - 1"
