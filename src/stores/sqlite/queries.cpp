@@ -167,8 +167,7 @@ Count::Answer Queries::answer(const Count&) {
         },
         queue);
     const bool empty = std::ranges::all_of(entry.by_state, [](auto count) { return count == 0; });
-    const bool configured = row.integer(3) != 0;
-    if (empty && !configured) return;  // its tasks were removed
+    if (empty && !entry.paused && entry.concurrency == 0) return;  // nothing to tell of it
     entry.oldest_due = oldest_due(queue);
     counts.push_back(std::move(entry));
   });

@@ -24,8 +24,7 @@ Queries::Statements::Statements(Database& database)
                "select token, event, started, ended, owner, kind, http_status, exit_code, os_error,"
                " retry_after, message from attempt where seq = ?1 order by token"),
       queues(database,
-             "select q.queue, coalesce(s.paused, 0), coalesce(s.concurrency, 0),"
-             " s.queue is not null"
+             "select q.queue, coalesce(s.paused, 0), coalesce(s.concurrency, 0)"
              " from (select distinct queue from tally union select queue from queue) q"
              " left join queue s on s.queue = q.queue"),
       tally(database, "select what, count from tally where queue = ?1 and what < 7"),

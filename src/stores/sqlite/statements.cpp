@@ -79,7 +79,6 @@ Writer::Statements::Statements(Database& database)
       join_group(database,
                  "insert into failure_group values (?1, ?2, 1, ?3, ?3, ?4)"
                  " on conflict do update set count = count + 1,"
-                 " first_seen = min(first_seen, excluded.first_seen),"
                  " last_seen = max(last_seen, excluded.last_seen)"),
       shrink_group(database,
                    "update failure_group set count = count - 1"
