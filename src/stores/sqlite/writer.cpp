@@ -70,7 +70,8 @@ void Writer::transact(std::span<Request> requests) {
     std::visit(
         [&]<class Verb>(Asked<Verb>& asked) {
           if constexpr (std::is_same_v<Verb, Audit>) {
-            asked.answer = audit(database_, tally_, asked.verb.repair);
+            tally_.write();  // the audit looks at the file
+            asked.answer = audit(database_, {.repair = asked.verb.repair});
             if (asked.verb.repair) load();
           } else if constexpr (requires { queries_.answer(asked.verb); }) {
             asked.answer = queries_.answer(asked.verb);
