@@ -30,6 +30,7 @@ void Writer::load() {
     claimed_.emplace(task_id(row.bytes(0)),
                      Claimed{.seq = row.integer(2),
                              .queue = row.integer(1),
+                             .rank = row.integer(6),
                              .token = {static_cast<std::uint64_t>(row.integer(3))},
                              .owner = row.integer(4),
                              .started = row.integer(5)});
