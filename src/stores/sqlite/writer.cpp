@@ -72,8 +72,8 @@ void Writer::transact(std::span<Request> requests) {
         [&]<class Verb>(Asked<Verb>& asked) {
           if (is_query(request)) tally_.write();  // queries read it
           if constexpr (std::is_same_v<Verb, Audit>) {
-            tally_.write();
-            asked.answer = audit(database_, tally_, asked.verb.repair);
+            tally_.write();  // the audit looks at the file
+            asked.answer = audit(database_, {.repair = asked.verb.repair});
             if (asked.verb.repair) load();
           } else if constexpr (requires { queries_.answer(asked.verb); }) {
             asked.answer = queries_.answer(asked.verb);
