@@ -1,0 +1,57 @@
+#include "node/open_store.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/json_text.hpp"
+#include "stores/memory/memory_store.hpp"
+
+namespace holdfast::node {
+namespace {
+
+constexpr std::string_view kOperation = "open";
+
+[[nodiscard]] std::unexpected<Error> bad_url(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::string(kOperation), std::move(message));
+}
+
+}  // namespace
+
+std::string Place::key() const {
+  return (kind == Kind::sqlite ? "sqlite:" : "memory:") + path;
+}
+
+Result<Place> parse_place(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  const std::string_view scheme = url.substr(0, colon);
+  const std::string_view rest = colon == url.npos ? "" : url.substr(colon + 1);
+  if (scheme == "memory" && colon != url.npos) return Place{Place::Kind::memory, std::string(rest)};
+  if (scheme != "sqlite" || colon == url.npos) {
+    return bad_url(fmt::format("{} is no place for tasks that is known here: write sqlite:PATH "
+                               "for a file, or memory:NAME in tests",
+                               quoted(url)));
+  }
+  if (rest.empty()) return bad_url("sqlite: names no file: write sqlite:PATH");
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(rest, error);
+  if (error) {
+    return fail(ErrorCode::unavailable, std::string(kOperation),
+                fmt::format("{}: {}", quoted(rest), error.message()));
+  }
+  return Place{Place::Kind::sqlite, path.string()};
+}
+
+Result<Opened> open_store(const Place& place, const Logger& log) {
+  if (place.kind == Place::Kind::memory) {
+    Opened opened;
+    opened.store.writer = std::make_unique<stores::MemoryStore>();
+    opened.store.sole_owner = true;
+    return opened;
+  }
+  (void)log;
+  return fail(ErrorCode::internal, std::string(kOperation), "sqlite: to come");
+}
+
+}  // namespace holdfast::node
