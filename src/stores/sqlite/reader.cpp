@@ -1,0 +1,47 @@
+#include "stores/sqlite/reader.hpp"
+
+#include "stores/sqlite/audit.hpp"
+#include "stores/sqlite/tally.hpp"
+
+namespace holdfast::stores::sqlite {
+
+using namespace ports;
+
+Reader::Reader(Database database)
+    : database_(std::move(database)), names_(database_), queries_(database_, names_) {}
+
+void Reader::carry_out(std::span<Request> batch) {
+  const auto answer = [&]<class Verb>(Asked<Verb>& asked) {
+    if constexpr (std::is_same_v<Verb, Audit>) {
+      Tally tally(database_);
+      tally.load();
+      asked.answer = audit(database_, tally, false);
+    } else if constexpr (requires { queries_.answer(asked.verb); }) {
+      asked.answer = queries_.answer(asked.verb);
+    } else {
+      asked.answer = fail(ErrorCode::internal, "store", "a reader was asked to change something");
+    }
+  };
+  for (Request& request : batch) {
+    if (!is_query(request)) {
+      std::visit(
+          [](auto& asked) {
+            asked.answer =
+                fail(ErrorCode::internal, "store", "a reader was asked to change something");
+          },
+          request);
+      continue;
+    }
+    try {
+      database_.execute("begin");  // one view of everything for one verb
+      std::visit(answer, request);
+      database_.execute("commit");
+    } catch (const SqlError& error) {
+      if (database_.in_transaction()) database_.execute("rollback");
+      std::visit([&](auto& asked) { asked.answer = std::unexpected(error.error("store")); },
+                 request);
+    }
+  }
+}
+
+}  // namespace holdfast::stores::sqlite
