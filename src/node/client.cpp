@@ -1,11 +1,11 @@
 // What <holdfast/client.hpp> promises, over a node of this process.
-#include <holdfast/client.hpp>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <holdfast/client.hpp>
 
 #include "node/registry.hpp"
 #include "node/task_words.hpp"

@@ -1,11 +1,10 @@
 #include "node/node.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "core/uuid.hpp"
 #include "io/lane.hpp"
@@ -63,15 +62,14 @@ void Node::run_loop() noexcept {
 std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log) {
   options.owner = new_owner();
   options.sole_owner = sole_owner_;
-  return std::make_unique<engine::Engine>(
-      engine::Parts{.loop = ground_->loop,
-                    .writer = *writer_,
-                    .reader = reader(),
-                    .clock = system_clock(),
-                    .random = system_random(),
-                    .log = log,
-                    .witness = ground_->witness.get()},
-      std::move(options));
+  return std::make_unique<engine::Engine>(engine::Parts{.loop = ground_->loop,
+                                                        .writer = *writer_,
+                                                        .reader = reader(),
+                                                        .clock = system_clock(),
+                                                        .random = system_random(),
+                                                        .log = log,
+                                                        .witness = ground_->witness.get()},
+                                          std::move(options));
 }
 
 Result<ports::Submit::Answer> Node::submit(std::vector<ports::NewTask> tasks) {
@@ -82,9 +80,8 @@ Result<ports::Submit::Answer> Node::submit(std::vector<ports::NewTask> tasks) {
 }
 
 Result<core::Transition> Node::cancel(TaskId id) {
-  return call_engine<core::Transition>("cancel", [id](engine::Engine& engine, auto then) {
-    engine.cancel(id, std::move(then));
-  });
+  return call_engine<core::Transition>(
+      "cancel", [id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); });
 }
 
 Result<core::Transition> Node::replay(TaskId id, core::ReplayOptions options) {
@@ -94,9 +91,8 @@ Result<core::Transition> Node::replay(TaskId id, core::ReplayOptions options) {
 }
 
 Result<core::Transition> Node::discard(TaskId id) {
-  return call_engine<core::Transition>("discard", [id](engine::Engine& engine, auto then) {
-    engine.discard(id, std::move(then));
-  });
+  return call_engine<core::Transition>(
+      "discard", [id](engine::Engine& engine, auto then) { engine.discard(id, std::move(then)); });
 }
 
 Result<ports::Configure::Answer> Node::configure(ports::Configure configure) {
@@ -113,11 +109,9 @@ Result<void> Node::start_work(Work work) {
                        "another worker of this process has the same store: give all handlers and "
                        "queues to one of them"));
     }
-    working_ = std::make_shared<Working>(Working{
-        make_engine({.lease = work.lease,
-                     .shutdown_grace = work.grace,
-                     .on_broken = std::move(work.on_broken)},
-                    work.log)});
+    working_ = std::make_shared<Working>(Working{make_engine(
+        {.lease = work.lease, .shutdown_grace = work.grace, .on_broken = std::move(work.on_broken)},
+        work.log)});
     serving_ = working_;
     for (auto& [type, options] : work.types)
       working_->engine->handle(std::move(type), std::move(options));

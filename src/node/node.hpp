@@ -41,9 +41,10 @@ class Node {
 
   template <class Query>
   [[nodiscard]] Result<typename Query::Answer> query(Query query) {
-    return call<typename Query::Answer>("query", [this, query = std::move(query)](auto then) mutable {
-      ports::lane_ask(reader(), std::move(query), std::move(then));
-    });
+    return call<typename Query::Answer>(
+        "query", [this, query = std::move(query)](auto then) mutable {
+          ports::lane_ask(reader(), std::move(query), std::move(then));
+        });
   }
 
   // What a worker adds to the engine.

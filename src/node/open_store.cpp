@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
+#include "io/witness_file.hpp"
 #include "stores/memory/memory_store.hpp"
+#include "stores/sqlite/open.hpp"
 
 namespace holdfast::node {
 namespace {
@@ -15,6 +17,16 @@ constexpr std::string_view kOperation = "open";
 
 [[nodiscard]] std::unexpected<Error> bad_url(std::string message) {
   return fail(ErrorCode::invalid_argument, std::string(kOperation), std::move(message));
+}
+
+Result<Opened> open_file(const std::string& path, const Logger& log) {
+  bool is_new = false;
+  auto store = stores::sqlite::open({.path = path, .log = log}, system_clock(), &is_new);
+  if (!store) return std::unexpected(std::move(store).error());
+  // The store first: its lock says that we are alone.
+  auto witness = io::WitnessFile::open({.path = path + "-witness", .store_is_new = is_new});
+  if (!witness) return std::unexpected(std::move(witness).error());
+  return Opened{*std::move(store), *std::move(witness)};
 }
 
 }  // namespace
@@ -29,9 +41,10 @@ Result<Place> parse_place(std::string_view url) {
   const std::string_view rest = colon == url.npos ? "" : url.substr(colon + 1);
   if (scheme == "memory" && colon != url.npos) return Place{Place::Kind::memory, std::string(rest)};
   if (scheme != "sqlite" || colon == url.npos) {
-    return bad_url(fmt::format("{} is no place for tasks that is known here: write sqlite:PATH "
-                               "for a file, or memory:NAME in tests",
-                               quoted(url)));
+    return bad_url(
+        fmt::format("{} is no place for tasks that is known here: write sqlite:PATH "
+                    "for a file, or memory:NAME in tests",
+                    quoted(url)));
   }
   if (rest.empty()) return bad_url("sqlite: names no file: write sqlite:PATH");
   std::error_code error;
@@ -50,8 +63,7 @@ Result<Opened> open_store(const Place& place, const Logger& log) {
     opened.store.sole_owner = true;
     return opened;
   }
-  (void)log;
-  return fail(ErrorCode::internal, std::string(kOperation), "sqlite: to come");
+  return open_file(place.path, log);
 }
 
 }  // namespace holdfast::node

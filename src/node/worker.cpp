@@ -1,6 +1,4 @@
 // What <holdfast/worker.hpp> promises, over a node of this process.
-#include <holdfast/worker.hpp>
-
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
@@ -10,6 +8,8 @@
 #include <variant>
 
 #include <fmt/format.h>
+
+#include <holdfast/worker.hpp>
 
 #include "core/json_text.hpp"
 #include "handlers/async_function.hpp"
@@ -77,9 +77,14 @@ struct TypeEntry {
 
 [[nodiscard]] std::shared_ptr<const Classifier> to_classifier(const HandlerOptions& options) {
   if (options.classifier) return std::make_shared<Classifier>(*options.classifier);
-  static const auto all = std::make_shared<const Classifier>(
-      Classifier::make(presets::all()).value_or(Classifier()));
+  static const auto all =
+      std::make_shared<const Classifier>(Classifier::make(presets::all()).value_or(Classifier()));
   return all;
+}
+
+[[nodiscard]] int exit_code(const Worker::Stopped& stopped) {
+  if (stopped.error) return kExitFailed;
+  return stopped.handed_back > 0 ? kExitHandedBack : kExitClean;
 }
 
 }  // namespace
@@ -103,8 +108,9 @@ class Worker::Team {
  private:
   enum class Phase : std::uint8_t { idle, working, stopping, stopped };
 
-  [[nodiscard]] node::Node::Work hire();
+  [[nodiscard]] node::Node::Work hire(const std::shared_ptr<const void>& ground);
   [[nodiscard]] Stopped dismiss();
+  [[nodiscard]] std::shared_ptr<node::Node> working_node();
 
   const std::string url_;
   const Options options_;
@@ -112,27 +118,26 @@ class Worker::Team {
   // Before start() and after stop(): who owns the worker. Between them: constant.
   std::vector<TypeEntry> types_;
   std::shared_ptr<void> coroutine_context_;
-  std::shared_ptr<node::Node> node_;
   std::shared_ptr<handlers::Pools> pools_;
   std::vector<std::shared_ptr<ports::Handler>> handlers_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Phase phase_ = Phase::idle;
+  std::shared_ptr<node::Node> node_;  // while it works, or stops
   bool stop_requested_ = false;
   std::optional<Error> broken_;
   Stopped report_;
 };
 
 // The handlers at their places, and what the engine is told of them.
-node::Node::Work Worker::Team::hire() {
+node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
   const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   const int threads = options_.threads > 0 ? options_.threads : cores;
   pools_ = std::make_shared<handlers::Pools>();
-  pools_->common = std::make_shared<handlers::Pool>("hf-handler", threads, node_->ground());
+  pools_->common = std::make_shared<handlers::Pool>("hf-handler", threads, ground);
   auto turns = std::make_shared<handlers::AllTurns>();
-  turns->common =
-      std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
+  turns->common = std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
 
   node::Node::Work work{.lease = options_.lease, .grace = options_.grace, .log = options_.log};
   const bool has_coroutines = coroutine_context_ != nullptr;
@@ -141,7 +146,7 @@ node::Node::Work Worker::Team::hire() {
     if (queue.concurrency > 0) {
       most = queue.concurrency;
       pools_->of_queue[queue.name] =
-          std::make_shared<handlers::Pool>("hf-" + queue.name, most, node_->ground());
+          std::make_shared<handlers::Pool>("hf-" + queue.name, most, ground);
       turns->of_queue[queue.name] =
           std::make_shared<handlers::Turns>(static_cast<std::size_t>(most));
     }
@@ -178,17 +183,20 @@ Result<void> Worker::Team::start() {
   if (auto checked = check(options_, types_); !checked) return checked;
   auto node = node::open(url_, options_.log);
   if (!node) return std::unexpected(std::move(node).error());
-  node_ = *std::move(node);
-  auto started = node_->start_work(hire());
+  auto started = (*node)->start_work(hire((*node)->ground()));
+  const std::lock_guard lock(mutex_);
   if (!started) {
-    static_cast<void>(pools_->close());
-    handlers_.clear();
-    node_.reset();
+    phase_ = Phase::stopped;  // its handlers are gone with what was refused
     return started;
   }
-  const std::lock_guard lock(mutex_);
+  node_ = *std::move(node);
   phase_ = Phase::working;
   return {};
+}
+
+std::shared_ptr<node::Node> Worker::Team::working_node() {
+  const std::lock_guard lock(mutex_);
+  return node_;
 }
 
 int Worker::Team::run() {
@@ -197,22 +205,22 @@ int Worker::Team::run() {
                      {{"url", url_}, {"error", started.error().text()}});
     return kExitFailed;
   }
+  const std::shared_ptr<node::Node> node = working_node();
+  if (!node) return exit_code(stop());  // somebody was quicker
+
   std::unique_ptr<io::Signals> signals;
-  node_->on_loop([&] {
-    signals = std::make_unique<io::Signals>(node_->loop(), [this](int, int count) {
-      count == 1 ? request_stop() : hurry();
-    });
+  node->on_loop([&] {
+    signals = std::make_unique<io::Signals>(
+        node->loop(), [this](int, int count) { count == 1 ? request_stop() : hurry(); });
   });
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stop_requested_ || phase_ == Phase::stopped; });
   }
-  // Signals are heard until the end: the second one must find somebody.
-  const auto node = node_;
   const Stopped stopped = stop();
+  // Heard until here: a second signal must find somebody.
   node->on_loop([&] { signals.reset(); });
-  if (stopped.error) return kExitFailed;
-  return stopped.handed_back > 0 ? kExitHandedBack : kExitClean;
+  return exit_code(stopped);
 }
 
 Worker::Stopped Worker::Team::stop() {
@@ -233,7 +241,8 @@ Worker::Stopped Worker::Team::stop() {
 }
 
 Worker::Stopped Worker::Team::dismiss() {
-  const engine::ShutdownReport done = node_->stop_work();
+  const std::shared_ptr<node::Node> node = working_node();
+  const engine::ShutdownReport done = node->stop_work();
   Stopped report{.handed_back = done.handed_back, .left_behind = done.abandoned};
   if (done.unsettled > 0) {
     report.error = Error{ErrorCode::unavailable, "stop worker",
@@ -245,6 +254,7 @@ Worker::Stopped Worker::Team::dismiss() {
   handlers_.clear();  // and with them what their functions have captured
   types_.clear();
   coroutine_context_.reset();
+  const std::lock_guard lock(mutex_);
   node_.reset();
   return report;
 }
