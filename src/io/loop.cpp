@@ -41,7 +41,6 @@ class AsioTimer final : public ports::Loop::Timer {
 }  // namespace
 
 struct Loop::Parts {
-  asio::io_context context{1};  // one thread runs it, any may post
   std::atomic<bool> stopping = false;
 
   std::mutex mutex;
@@ -50,6 +49,9 @@ struct Loop::Parts {
   bool over = false;
 
   std::vector<Work> batch;  // loop only: what runs now
+
+  // One thread runs it, any may post. The last member: what it destroys may still post.
+  asio::io_context context{1};
 
   void drain() {
     {

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/fifo_testing.hpp"
+
 namespace holdfast::io {
 namespace {
 
@@ -42,14 +44,6 @@ std::string text(const std::optional<std::vector<Held>>& life) {
 
 class WitnessFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "witness-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = folder_ / "witness";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] WitnessFile::Options options() const {
     return {.path = path_, .store_is_new = false, .places = 4, .boot_id = kBoot};
   }
@@ -83,8 +77,8 @@ class WitnessFileTest : public ::testing::Test {
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "witness";
 };
 
 // N7
@@ -239,7 +233,7 @@ TEST_F(WitnessFileTest, refuses_a_file_that_a_living_process_has) {
 
 TEST_F(WitnessFileTest, names_the_path_that_it_cannot_open) {
   auto with = options();
-  with.path = folder_ / "none" / "witness";
+  with.path = folder_ / "none/witness";
   const auto opened = WitnessFile::open(with);
   ASSERT_FALSE(opened.has_value());
   EXPECT_EQ(opened.error().code, ErrorCode::not_found);

@@ -1,12 +1,11 @@
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include "io/fifo_testing.hpp"
 #include "io/witness_file.hpp"
 
 namespace holdfast::io {
@@ -15,9 +14,8 @@ namespace {
 TEST(WitnessFileThreads, never_gives_one_place_to_two) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20'000;
-  std::string folder = (std::filesystem::temp_directory_path() / "witness-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const auto path = folder + "/witness";
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "witness";
   {
     // Fewer places than threads, so that some find none.
     auto witness = std::move(
@@ -41,7 +39,6 @@ TEST(WitnessFileThreads, never_gives_one_place_to_two) {
   const auto next = WitnessFile::open({.path = path, .places = kThreads - 1}).value()->last_life();
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(next->empty());
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
