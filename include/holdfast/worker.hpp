@@ -113,9 +113,9 @@ struct HandlerMaker {
 //
 // Shutdown (T3): no further task is claimed; what runs has `grace` to end; then the handlers' stop
 // tokens are requested, and what still runs is handed back to be run again, at no cost to it. A
-// handler that even then does not return is left behind on its thread: its task is handed back all
-// the same, and nothing it does counts any more. Its thread goes on until the process ends, so end
-// it soon, and with std::quick_exit if the handler uses what main's end would destroy.
+// handler that has not returned after `stop_grace` is left behind on its thread: its task is handed
+// back all the same, and nothing it does counts any more. Its thread goes on until the process
+// ends, so end it soon, and with std::quick_exit if the handler uses what main's end would destroy.
 //
 // Threads: on() before start() or run(); stop() from any thread; the rest by the one that owns it.
 class Worker {
@@ -127,9 +127,10 @@ class Worker {
 
   struct Options {
     std::vector<Queue> queues = {Queue()};
-    int threads = 0;       // that call handlers; 0: one for each core
-    int coroutines = 256;  // most coroutine handlers under way at once
-    Duration grace = std::chrono::seconds(30);
+    int threads = 0;                                // that call handlers; 0: one for each core
+    int coroutines = 256;                           // most coroutine handlers under way at once
+    Duration grace = std::chrono::seconds(30);      // for what runs to end, at a shutdown
+    Duration stop_grace = std::chrono::seconds(5);  // then for a handler that was asked to stop
     // How soon others take over what this process has claimed if the whole machine goes. Renewed
     // while it lives.
     Duration lease = std::chrono::seconds(30);
@@ -138,7 +139,8 @@ class Worker {
 
   // How a shutdown went.
   struct Stopped {
-    std::size_t handed_back = 0;      // tasks that will be run again
+    std::size_t handed_back = 0;      // tasks that were at hand and will be run again
+    std::size_t cut_short = 0;        // of those: their handlers were at work
     std::size_t left_behind = 0;      // of those: their handlers have not returned
     std::optional<Error> error = {};  // of the store, if that is why it ended
   };
@@ -159,8 +161,8 @@ class Worker {
   }
 
   // Works until SIGINT or SIGTERM, or until stop(); a second signal ends the grace at once. Gives
-  // the exit code of the program: 0 all clean; 3 something was handed back; 1 it could not start,
-  // or the store failed (the log says what).
+  // the exit code of the program: 0 all clean; 3 handlers were cut short, and their tasks handed
+  // back; 1 it could not start, or the store failed (the log says what).
   [[nodiscard]] int run();
 
   // For a program with a main loop of its own: start() returns once tasks are being run, stop()

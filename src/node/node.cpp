@@ -109,9 +109,12 @@ Result<void> Node::start_work(Work work) {
                        "another worker of this process has the same store: give all handlers and "
                        "queues to one of them"));
     }
-    working_ = std::make_shared<Working>(Working{make_engine(
-        {.lease = work.lease, .shutdown_grace = work.grace, .on_broken = std::move(work.on_broken)},
-        work.log)});
+    working_ =
+        std::make_shared<Working>(Working{make_engine({.lease = work.lease,
+                                                       .shutdown_grace = work.grace,
+                                                       .stop_grace = work.stop_grace,
+                                                       .on_broken = std::move(work.on_broken)},
+                                                      work.log)});
     serving_ = working_;
     for (auto& [type, options] : work.types)
       working_->engine->handle(std::move(type), std::move(options));

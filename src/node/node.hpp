@@ -53,6 +53,7 @@ class Node {
     std::vector<engine::QueueOptions> queues = {};
     Duration lease = std::chrono::seconds(30);
     Duration grace = std::chrono::seconds(30);
+    Duration stop_grace = std::chrono::seconds(5);
     Logger log = {};
     // The store is corrupt: called once, on the loop.
     std::function<void(const Error&)> on_broken = {};

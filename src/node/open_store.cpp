@@ -48,7 +48,8 @@ Result<Place> parse_place(std::string_view url) {
   }
   if (rest.empty()) return bad_url("sqlite: names no file: write sqlite:PATH");
   std::error_code error;
-  const std::filesystem::path path = std::filesystem::weakly_canonical(rest, error);
+  std::filesystem::path path = std::filesystem::absolute(rest, error);
+  if (!error) path = std::filesystem::weakly_canonical(path, error);
   if (error) {
     return fail(ErrorCode::unavailable, std::string(kOperation),
                 fmt::format("{}: {}", quoted(rest), error.message()));

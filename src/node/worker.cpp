@@ -84,7 +84,7 @@ struct TypeEntry {
 
 [[nodiscard]] int exit_code(const Worker::Stopped& stopped) {
   if (stopped.error) return kExitFailed;
-  return stopped.handed_back > 0 ? kExitHandedBack : kExitClean;
+  return stopped.cut_short > 0 ? kExitHandedBack : kExitClean;
 }
 
 }  // namespace
@@ -139,7 +139,10 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
   auto turns = std::make_shared<handlers::AllTurns>();
   turns->common = std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
 
-  node::Node::Work work{.lease = options_.lease, .grace = options_.grace, .log = options_.log};
+  node::Node::Work work{.lease = options_.lease,
+                        .grace = options_.grace,
+                        .stop_grace = options_.stop_grace,
+                        .log = options_.log};
   const bool has_coroutines = coroutine_context_ != nullptr;
   for (const Queue& queue : options_.queues) {
     int most = threads + (has_coroutines ? options_.coroutines : 0);
@@ -243,7 +246,8 @@ Worker::Stopped Worker::Team::stop() {
 Worker::Stopped Worker::Team::dismiss() {
   const std::shared_ptr<node::Node> node = working_node();
   const engine::ShutdownReport done = node->stop_work();
-  Stopped report{.handed_back = done.handed_back, .left_behind = done.abandoned};
+  Stopped report{
+      .handed_back = done.handed_back, .cut_short = done.cut_short, .left_behind = done.abandoned};
   if (done.unsettled > 0) {
     report.error = Error{ErrorCode::unavailable, "stop worker",
                          fmt::format("the store could not be told of {} tasks; the next worker "

@@ -228,6 +228,7 @@ TEST_F(WorkerTest, T3_hands_back_what_does_not_finish_in_time_at_no_cost) {
   begun.get_future().wait();
   const Worker::Stopped stopped = worker.stop();
   EXPECT_EQ(stopped.handed_back, 1U);
+  EXPECT_EQ(stopped.cut_short, 1U);
   EXPECT_EQ(stopped.left_behind, 0U);
   const auto info = client_.find(id);
   EXPECT_EQ(info->state, TaskState::pending);
@@ -304,8 +305,8 @@ TEST(Worker, run_says_in_the_log_why_it_cannot_start) {
   Worker worker("tasks.db", {.log = Logger(log)});
   worker.on("t", [] {});
   EXPECT_EQ(worker.run(), 1);
-  ASSERT_EQ(log.records().size(), 1U);
-  EXPECT_EQ(log.records()[0].event, "worker.refused");
+  ASSERT_EQ(log.entries().size(), 1U);
+  EXPECT_EQ(log.entries()[0].event, "worker.refused");
 }
 
 TEST(Worker, works_on_a_file) {
