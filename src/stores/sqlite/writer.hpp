@@ -32,6 +32,7 @@ class Writer final : public ports::Store {
   struct Claimed {
     std::int64_t seq = 0;
     Names::Id queue = 0;
+    std::int64_t rank = 0;
     core::Token token;
     Names::Id owner = 0;
     std::int64_t started = 0;
@@ -70,17 +71,18 @@ class Writer final : public ports::Store {
   ports::Renew::Answer answer(const ports::Renew& verb);
   ports::Overdue::Answer answer(const ports::Overdue& verb);
 
-  ports::Change::Answer answer(const ports::Change& verb);
+  Result<ports::Change::Answer> answer(const ports::Change& verb);
   ports::Change::Done change_running(const ports::Change::One& change);
   ports::Change::Done change_other(const ports::Change::One& change);
   std::optional<Known> known(const TaskId& id);
-  void put_to_wait(std::int64_t seq, const core::Transition& transition);
+  // `task`: Claimed or Known.
+  void put_to_wait(const auto& task, const core::Transition& transition);
   void park(std::int64_t seq, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);
   void leave_group(core::State state, std::int64_t fingerprint);
 
   Result<ports::Purge::Answer> answer(const ports::Purge& verb);
-  ports::Configure::Answer answer(const ports::Configure& verb);
+  Result<ports::Configure::Answer> answer(const ports::Configure& verb);
 
   // Constant.
   Logger log_;

@@ -33,7 +33,13 @@ bool has_group(State state) {
 
 }  // namespace
 
-Change::Answer Writer::answer(const Change& verb) {
+Result<Change::Answer> Writer::answer(const Change& verb) {
+  for (const Change::One& change : verb.changes) {
+    if (change.transition.to == State::running) {
+      return fail(ErrorCode::invalid_argument, "change",
+                  "task " + change.id.text() + " cannot be made to run but by a claim");
+    }
+  }
   Change::Answer answers;
   answers.reserve(verb.changes.size());
   for (const Change::One& change : verb.changes) {
@@ -41,6 +47,16 @@ Change::Answer Writer::answer(const Change& verb) {
     answers.push_back(from_running ? change_running(change) : change_other(change));
   }
   return answers;
+}
+
+void Writer::put_to_wait(const auto& task, const Transition& transition) {
+  const core::Spent& spent = transition.spent;
+  const int state = static_cast<int>(transition.to);
+  statements_->wait_again.run(task.seq, state, transition.token.value, transition.due,
+                              time_of(transition), spent.attempts, spent.crashes, spent.deferrals,
+                              spent.replays, transition.previous_wait.count(), transition.deadline);
+  statements_->join_waiting.run(task.queue, task.rank, transition.due, task.seq, state,
+                                transition.token.value);
 }
 
 Change::Done Writer::change_running(const Change::One& change) {
@@ -64,7 +80,7 @@ Change::Done Writer::change_running(const Change::One& change) {
   }
   remember_attempt(claim, transition);
   if (is_waiting(transition.to)) {
-    put_to_wait(claim.seq, transition);
+    put_to_wait(claim, transition);
   } else {
     statements_->spend.run(claim.seq, transition.spent.attempts, transition.spent.crashes,
                            transition.spent.deferrals, transition.spent.replays,
@@ -89,7 +105,7 @@ Change::Done Writer::change_other(const Change::One& change) {
   }
   tally_.move(task->queue, transition.from, transition.to);
   if (is_waiting(transition.to)) {
-    put_to_wait(task->seq, transition);
+    put_to_wait(*task, transition);
   } else {
     park(task->seq, change);
   }
@@ -121,15 +137,6 @@ std::optional<Writer::Known> Writer::known(const TaskId& id) {
     task->token = claim->second.token;
   }
   return task;
-}
-
-void Writer::put_to_wait(std::int64_t seq, const Transition& transition) {
-  const core::Spent& spent = transition.spent;
-  statements_->wait_again.run(seq, static_cast<int>(transition.to), transition.token.value,
-                              transition.due, time_of(transition), spent.attempts, spent.crashes,
-                              spent.deferrals, spent.replays, transition.previous_wait.count(),
-                              transition.deadline);
-  statements_->join_waiting.run(seq);
 }
 
 void Writer::park(std::int64_t seq, const Change::One& change) {
