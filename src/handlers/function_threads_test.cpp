@@ -174,12 +174,15 @@ TEST_F(FunctionTest, finishes_each_of_many_exactly_once) {
 TEST_F(FunctionTest, T3_hands_back_what_has_not_begun_when_the_pool_closes) {
   std::promise<void> leave;
   auto left = leave.get_future().share();
-  auto hang = handler([left] { left.wait(); });
+  std::latch at_work(2);
+  auto hang = handler([&at_work, left] {
+    at_work.count_down();
+    left.wait();
+  });
   std::vector<std::shared_ptr<TestRun>> runs;
   for (int i = 0; i < 5; ++i)
     hang.start(runs.emplace_back(test_run()));
-  runs[0]->wait_until_begun();
-  runs[1]->wait_until_begun();
+  at_work.wait();
 
   EXPECT_EQ(pools_->close(), 2U);  // both threads are left behind
   for (int i = 2; i < 5; ++i) {
@@ -202,12 +205,14 @@ TEST_F(FunctionTest, keeps_alive_what_a_thread_that_is_left_behind_needs) {
   auto left = leave.get_future().share();
   auto run = test_run();
   {
+    std::latch at_work(1);
     Pool pool("left", 1, std::move(ground));
-    pool.add(run, std::make_shared<Pool::Work>([left](const auto&) -> core::Outcome {
+    pool.add(run, std::make_shared<Pool::Work>([&at_work, left](const auto&) -> core::Outcome {
+               at_work.count_down();
                left.wait();
                return core::Success{};
              }));
-    run->wait_until_begun();
+    at_work.wait();
     EXPECT_EQ(pool.close(), 1U);
   }
   EXPECT_FALSE(watched.expired());
