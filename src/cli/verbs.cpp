@@ -29,6 +29,7 @@ int run(int argc, const char* const* argv, Io& io) {
 
   int exit_code = kDone;
   add_classify(program, io, exit_code);
+  add_bench(program, io, exit_code);
   add_demo(program, io, exit_code);
 
   program.failure_message([](const CLI::App*, const CLI::Error& error) {

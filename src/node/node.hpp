@@ -55,7 +55,8 @@ class Node {
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
     Logger log = {};
-    // The store is corrupt: called once, on the loop.
+    // As those of engine::Options.
+    std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
     std::function<void(const Error&)> on_broken = {};
   };
 
