@@ -150,11 +150,10 @@ void Processor::settled_one() {
 void Processor::measure(const Round& round, SteadyTime now) {
   const Duration took = now - round.at;
   const Duration since = now - measured_at_;
+  if (since < took || since <= Duration::zero()) return;  // too short a time to tell
   const std::uint64_t ended = ended_ - std::exchange(measured_ended_, ended_);
   measured_at_ = now;
-  if (since <= Duration::zero()) return;
-  const double share =
-      std::min(1.0, static_cast<double>(took.count()) / static_cast<double>(since.count()));
+  const double share = static_cast<double>(took.count()) / static_cast<double>(since.count());
   ahead_ = std::min(static_cast<std::size_t>(2 * share * static_cast<double>(ended)), most_ahead());
 }
 

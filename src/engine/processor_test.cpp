@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine_testing.hpp"
+#include "support/engine_world.hpp"
 
 namespace holdfast::engine {
 namespace {
