@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulation/store_model.hpp"
+#include "simulation/task_types.hpp"
+
+namespace holdfast::simulation {
+
+// What the world knows of one life of a process.
+struct LifeFacts {
+  std::string owner;
+  bool dead = false;  // it crashed, or has shut down to the end
+  bool shutting_down = false;
+  bool knows_last_life = true;  // its witness could tell what the life before was working on
+  int last_life = 0;            // on the same machine; 0: none
+  std::size_t concurrency = 0;  // of each queue
+};
+
+// What really happened to attempts, as handlers and people know it, and whether what engines make
+// of it is true: a success needs a handler that said so, a crash a process that died, a shutdown
+// spends nothing. Kept outside of every engine, and across their deaths.
+class AttemptLedger {
+ public:
+  AttemptLedger(StoreModel::Parts parts) : parts_(parts) {}
+
+  int new_life(LifeFacts facts);  // from 1
+  [[nodiscard]] LifeFacts& life(int number) {
+    return lives_.at(static_cast<std::size_t>(number - 1));
+  }
+
+  // What a person asked for, or is about to.
+  void person_asks(core::Event event, const TaskId& id) { ++asked_[{id, event}]; }
+
+  // What handlers say.
+  void begun(int life, const ports::TaskRecord& task, int task_number);
+  void heartbeat(const ports::TaskRecord& task);
+  void reported(int life, const ports::TaskRecord& task, Report report);
+  void dropped(int life, const ports::TaskRecord& task);
+
+  // What the store carried out.
+  void on_claim(Asker asker, const KnownTask& before, const ports::Claim& claim);
+  void on_move(Asker asker, const KnownTask& before, const ports::Change::One& one);
+
+ private:
+  struct Facts {
+    int claimed_by = 0;
+    bool begun = false;
+    bool ended = false;
+    SteadyTime beat{};  // when it began, or its last heartbeat
+    WallTime wall_beat{};
+    std::optional<Report> report;
+    bool dropped = false;
+    bool settled = false;
+  };
+  using Key = std::pair<TaskId, std::uint64_t>;
+
+  Facts& facts(const ports::TaskRecord& task) { return facts_[{task.id, task.task.token.value}]; }
+  [[nodiscard]] bool is_true(Asker asker, const KnownTask& before, const ports::Change::One& one,
+                             const Facts& facts) const;
+  [[nodiscard]] bool may_be_error(const KnownTask& before, const Facts& facts) const;
+  [[nodiscard]] bool may_be_crash(Asker asker, const KnownTask& before, const Facts& facts) const;
+  [[nodiscard]] bool has_timed_out(const KnownTask& before, const Facts& facts) const;
+
+  StoreModel::Parts parts_;
+  std::vector<LifeFacts> lives_;
+  std::map<Key, Facts> facts_;
+  std::map<std::pair<TaskId, core::Event>, int> asked_;
+  std::map<std::pair<int, std::string>, std::size_t> working_;  // by life and queue
+};
+
+}  // namespace holdfast::simulation
