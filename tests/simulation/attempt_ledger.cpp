@@ -84,8 +84,16 @@ bool AttemptLedger::may_be_crash(Asker asker, const KnownTask& before, const Fac
   // Claimed and not begun: only who cannot know may count it as a crash (N7).
   const LifeFacts& rescuer = lives_.at(static_cast<std::size_t>(asker.life - 1));
   const bool is_own = facts.claimed_by == asker.life;
-  const bool is_successor = rescuer.last_life == facts.claimed_by;
-  return !(is_own || (is_successor && rescuer.knows_last_life));
+  return !(is_own || rescuer.knows_last_life);
+}
+
+bool AttemptLedger::may_be_handed_back(Asker asker, const Facts& facts) const {
+  if (!facts.begun || facts.report == Report::handed_back) return true;
+  // By a shutdown that waited long enough (T3).
+  const LifeFacts& settler = lives_.at(static_cast<std::size_t>(asker.life - 1));
+  if (facts.claimed_by == asker.life) return settler.shutting_down;
+  // Ended, but its process died before it could say so: the attempt is not to blame (N7).
+  return facts.ended && lives_.at(static_cast<std::size_t>(facts.claimed_by - 1)).dead;
 }
 
 bool AttemptLedger::is_true(Asker asker, const KnownTask& before, const ports::Change::One& one,
@@ -103,10 +111,7 @@ bool AttemptLedger::is_true(Asker asker, const KnownTask& before, const ports::C
     case Event::ambiguous: return said(Report::ambiguous) || said(Report::crash_ambiguous);
     case Event::breaker_open: return !facts.begun;
     case Event::expire: return !facts.begun && before.task.deadline.has_value();
-    case Event::hand_back: {
-      const LifeFacts& settler = lives_.at(static_cast<std::size_t>(asker.life - 1));
-      return !facts.begun || facts.report == Report::handed_back || settler.shutting_down;
-    }
+    case Event::hand_back: return may_be_handed_back(asker, facts);
     case Event::cancel:
     case Event::replay:
     case Event::discard: return true;  // looked at by who calls

@@ -17,6 +17,7 @@ struct LifeFacts {
   std::string owner;
   bool dead = false;  // it crashed, or has shut down to the end
   bool shutting_down = false;
+  // Its witness can tell what the life before was working on, and there was no other.
   bool knows_last_life = true;  // its witness could tell what the life before was working on
   int last_life = 0;            // on the same machine; 0: none
   std::size_t concurrency = 0;  // of each queue
@@ -65,6 +66,7 @@ class AttemptLedger {
                              const Facts& facts) const;
   [[nodiscard]] bool may_be_error(const KnownTask& before, const Facts& facts) const;
   [[nodiscard]] bool may_be_crash(Asker asker, const KnownTask& before, const Facts& facts) const;
+  [[nodiscard]] bool may_be_handed_back(Asker asker, const Facts& facts) const;
   [[nodiscard]] bool has_timed_out(const KnownTask& before, const Facts& facts) const;
 
   StoreModel::Parts parts_;

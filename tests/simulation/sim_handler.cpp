@@ -15,11 +15,12 @@ bool SimHandler::happens(double probability, Happening happening) {
   return true;
 }
 
-void SimHandler::line(const WorkPtr& work, std::string_view words, std::int64_t number) {
+void SimHandler::line(const WorkPtr& work, std::string_view words, std::string_view note) {
   const ports::TaskRecord& task = work->run->task();
   parts_.trace->line(parts_.schedule->elapsed(), words,
                      {parts_.life, parts_.model->number_of(task.id),
-                      static_cast<std::int64_t>(task.task.token.value), number});
+                      static_cast<std::int64_t>(task.task.token.value), work->run->number()},
+                     note);
 }
 
 Report SimHandler::draw_report() {
@@ -61,7 +62,7 @@ SimHandler::WorkPtr SimHandler::plan(std::shared_ptr<ports::Run> run) {
 void SimHandler::start(std::shared_ptr<ports::Run> run) noexcept {
   const WorkPtr work = plan(std::move(run));
   works_.emplace(work->place, work);
-  line(work, "life {}: handler is given task {} with token {}, attempt {}", work->run->number());
+  line(work, "life {}: handler is given task {} with token {}, attempt {}");
   const bool at_once = *parts_.faults_on && random_.chance(faults_.inline_work) && !work->crashes;
   if (at_once) {
     work->takes = Duration::zero();
@@ -141,7 +142,7 @@ void SimHandler::end(const WorkPtr& work) {
 }
 
 void SimHandler::finish(const WorkPtr& work, Report report) {
-  line(work, "life {}: task {} with token {} reports {}", static_cast<std::int64_t>(report));
+  line(work, "life {}: task {} with token {} reports: ", to_string(report));
   parts_.ledger->reported(parts_.life, work->run->task(), report);
   const int salt = random_.between(1, 1000);
   works_.erase(work->place);

@@ -81,7 +81,7 @@ class SimHandler final : public ports::Handler {
   void end(const WorkPtr& work);
   void finish(const WorkPtr& work, Report report);
   void later(Duration wait, const WorkPtr& work, void (SimHandler::*what)(const WorkPtr&));
-  void line(const WorkPtr& work, std::string_view words, std::int64_t number = 0);
+  void line(const WorkPtr& work, std::string_view words, std::string_view note = {});
 
   Parts parts_;
   HandlerFaults faults_;

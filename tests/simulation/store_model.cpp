@@ -41,8 +41,9 @@ void StoreModel::broken(const KnownTask& task, std::string_view what) {
                                    to_string(task.task.state), task.task.token.value, what));
 }
 
-void StoreModel::line(std::string_view words, std::initializer_list<std::int64_t> numbers) {
-  parts_.trace->line(parts_.clock->now().time_since_epoch(), words, numbers);
+void StoreModel::line(std::string_view words, std::initializer_list<std::int64_t> numbers,
+                      std::string_view note) {
+  parts_.trace->line(parts_.clock->now().time_since_epoch(), words, numbers, note);
 }
 
 int StoreModel::number_of(const TaskId& id) const {
@@ -128,17 +129,17 @@ bool StoreModel::is_blocked(const std::string& queue) const {
 void StoreModel::saw(Asker asker, const ports::Claim& verb, const ports::Claim::Answer& answer) {
   if (answer.tasks.size() > verb.max)
     parts_.breach->found("a claim gave more than it was asked for");
-  const KnownTask* before = nullptr;
+  std::optional<std::pair<int, WallTime>> before;
   for (const ports::TaskRecord& record : answer.tasks) {
     const auto found = tasks_.find(record.id);
     if (found == tasks_.end()) {
       parts_.breach->found("a claim gave a task that nobody submitted: " + record.id.text());
       return;
     }
-    if (before != nullptr && place_of(found->second) < place_of(*before)) {
+    if (before && place_of(found->second) < *before) {
       broken(found->second, "was claimed after one that it should have come before");
     }
-    before = &found->second;
+    before = place_of(found->second);
     claimed(asker, verb, record);
   }
   check_left(verb, answer);
@@ -221,9 +222,10 @@ void StoreModel::changed(Asker asker, const Change::One& one, Change::Done done)
     return;
   }
   KnownTask& known = found->second;
-  line("life {}: task {} with token {}: event {}, answered {}",
-       {asker.life, known.number, static_cast<std::int64_t>(one.token.value),
-        static_cast<std::int64_t>(one.transition.event), static_cast<std::int64_t>(done)});
+  line(done == Change::Done::applied ? "life {}: task {} with token {} is settled: "
+                                     : "life {}: task {} with token {} has moved on before: ",
+       {asker.life, known.number, static_cast<std::int64_t>(one.token.value)},
+       to_string(one.transition.event));
   const bool is_current = known.task.state == one.transition.from && known.task.token == one.token;
   if (is_current != (done == Change::Done::applied)) {
     broken(known, is_current ? "a change that holds was refused"

@@ -104,7 +104,8 @@ class StoreModel {
   [[nodiscard]] int running_of(const std::string& queue) const;
   [[nodiscard]] bool is_blocked(const std::string& queue) const;
   void broken(const KnownTask& task, std::string_view what);
-  void line(std::string_view words, std::initializer_list<std::int64_t> numbers);
+  void line(std::string_view words, std::initializer_list<std::int64_t> numbers,
+            std::string_view note = {});
 
   Parts parts_;
   OnClaim on_claim_;

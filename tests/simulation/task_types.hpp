@@ -14,7 +14,7 @@ namespace holdfast::simulation {
 // A type of task as the simulation runs it. Limits are small, so that each is reached often.
 struct TaskType {
   std::string name;
-  core::TaskPolicy policy;
+  core::TaskPolicy policy = {};
   std::string dependency = {};
   bool handled = true;    // false: no engine knows it
   Duration first_wait{};  // of its policy: what the wait after the first failure is at least

@@ -23,8 +23,9 @@ class Trace {
   static constexpr std::size_t kEverything = SIZE_MAX;
   explicit Trace(std::size_t keep) : keep_(keep) {}
 
-  // `words` must live as long as the program; each {} in it is one number.
-  void line(Duration at, std::string_view words, std::initializer_list<std::int64_t> numbers = {});
+  // `words` and `note` must live as long as the program; each {} in `words` is one number.
+  void line(Duration at, std::string_view words, std::initializer_list<std::int64_t> numbers = {},
+            std::string_view note = {});
 
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
@@ -35,6 +36,7 @@ class Trace {
   struct Line {
     Duration at{};
     std::string_view words;
+    std::string_view note;
     std::array<std::int64_t, kMostNumbers> numbers{};
   };
 

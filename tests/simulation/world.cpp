@@ -75,14 +75,12 @@ void World::step_and_check() {
 void World::boot(Machine& machine) {
   if (machine.process || ending_) return;
   LifeFacts facts;
-  facts.knows_last_life = !std::exchange(machine.machine_died, false);
-  facts.last_life = machine.last_life;
+  const bool can_tell = !std::exchange(machine.machine_died, false);
+  facts.knows_last_life = can_tell && !plan_.shared;
   facts.concurrency = plan_.concurrency;
-  const bool can_tell = facts.knows_last_life;
   const int life = ledger_.new_life(std::move(facts));
   std::string owner = fmt::format("machine {}, life {}", machine.number, life);
   ledger_.life(life).owner = owner;
-  machine.last_life = life;
   machine.shutting_down = false;
   line("machine {}: life {} begins", {machine.number, life});
   machine.process = std::make_unique<Process>(
@@ -139,7 +137,7 @@ void World::shut_down(Machine& machine, bool forced) {
     });
   });
   if (forced) {
-    schedule_.after(random_.between(milliseconds(1), seconds(10)), [this, &machine, life] {
+    schedule_.after(random_.between(milliseconds(1), seconds(10)), [&machine, life] {
       const bool same = machine.process && machine.process->life() == life;
       if (same && machine.process->engine() != nullptr) machine.process->engine()->hurry();
     });

@@ -41,7 +41,6 @@ class World {
     int number = 0;
     WitnessFile witness;
     std::unique_ptr<Process> process;  // nothing: it is down
-    int last_life = 0;
     bool machine_died = false;
     bool shutting_down = false;
   };
