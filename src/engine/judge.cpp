@@ -18,8 +18,7 @@ Result<core::Transition> decide(const ports::TaskRecord& record, const TaskType&
   if (!record.limits.attempts) {
     return core::decide(record.task, outcome, verdict, type.options.policy, now, random);
   }
-  return core::decide(record.task, outcome, verdict, type.policy_of(record.limits),
-                      now, random);
+  return core::decide(record.task, outcome, verdict, type.policy_of(record.limits), now, random);
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ Process::Process(Parts parts, const Plan& plan, SimRandom random)
       engine_random_(random_.fork()),
       handler_(std::make_shared<SimHandler>(
           SimHandler::Parts{parts.schedule, parts.ledger, parts.model, parts.stats, parts.trace,
-                            parts.faults_on, parts.life, plan.backlog, std::move(parts.crash)},
+                            parts.faults_on, parts.life, plan.backlog, plan.concurrency,
+                            std::move(parts.crash)},
           plan.handler, random_.fork())),
       engine_(std::make_unique<engine::Engine>(engine::Parts{.loop = loop_,
                                                              .writer = writer_,

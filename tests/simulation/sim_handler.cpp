@@ -85,6 +85,12 @@ void SimHandler::begin(const WorkPtr& work) {
     finish(work, Report::handed_back);
     return;
   }
+  // What is at hand beyond what it has threads for waits here.
+  Pool& pool = pools_[work->run->task().queue];
+  if (pool.working >= parts_.threads) {
+    pool.waiting.emplace_back(work);
+    return;
+  }
   if (!work->run->begin()) {
     line(work, "life {}: task {} with token {} is not wanted any more");
     finish(work, Report::handed_back);
@@ -92,6 +98,9 @@ void SimHandler::begin(const WorkPtr& work) {
   }
   line(work, "life {}: task {} with token {} begins");
   work->has_begun = true;
+  ++pool.working;
+  // Without a timeout nobody would ever ask it to end.
+  if (work->run->end() == WallTime::max()) work->endless = false;
   parts_.ledger->begun(parts_.life, work->run->task(),
                        parts_.model->number_of(work->run->task().id));
   work->on_stop.emplace(work->run->stop(), [this, weak = std::weak_ptr(work)] {
@@ -133,8 +142,7 @@ void SimHandler::end(const WorkPtr& work) {
   if (work->drops) {
     line(work, "life {}: task {} with token {} is dropped");
     parts_.ledger->dropped(parts_.life, work->run->task());
-    works_.erase(work->place);
-    work->on_stop.reset();
+    forget(work);
     work->run.reset();
     return;
   }
@@ -145,16 +153,36 @@ void SimHandler::finish(const WorkPtr& work, Report report) {
   line(work, "life {}: task {} with token {} reports: ", to_string(report));
   parts_.ledger->reported(parts_.life, work->run->task(), report);
   const int salt = random_.between(1, 1000);
-  works_.erase(work->place);
-  work->on_stop.reset();
+  forget(work);
   const std::shared_ptr<ports::Run> run = std::move(work->run);
   run->finish(outcome_of(report, salt));
   if (work->twice) run->finish(outcome_of(draw_report(), salt));
 }
 
+void SimHandler::forget(const WorkPtr& work) {
+  works_.erase(work->place);
+  work->on_stop.reset();
+  if (!work->has_begun) return;
+  const std::string queue = work->run->task().queue;
+  --pools_[queue].working;
+  parts_.schedule->after(Duration::zero(), [weak = std::weak_ptr(alive_), this, queue] {
+    if (!weak.expired()) begin_next(queue);
+  });
+}
+
+void SimHandler::begin_next(const std::string& queue) {
+  Pool& pool = pools_[queue];
+  while (pool.working < parts_.threads && !pool.waiting.empty()) {
+    const WorkPtr next = pool.waiting.front().lock();
+    pool.waiting.pop_front();
+    if (next && next->run) begin(next);
+  }
+}
+
 void SimHandler::die() {
   const std::map<std::uint64_t, WorkPtr> gone = std::move(works_);
   works_.clear();
+  alive_.reset();
   for (const auto& [place, work] : gone) {
     work->on_stop.reset();
     work->run.reset();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,6 +42,7 @@ class SimHandler final : public ports::Handler {
     const bool* faults_on;
     int life = 0;
     std::size_t backlog = 0;
+    std::size_t threads = 1;      // for each queue: what it works on at once
     std::function<void()> crash;  // takes the process down
   };
   SimHandler(Parts parts, const HandlerFaults& faults, SimRandom random)
@@ -77,6 +79,8 @@ class SimHandler final : public ports::Handler {
   [[nodiscard]] Report draw_report();
   [[nodiscard]] bool happens(double probability, Happening happening);
   void begin(const WorkPtr& work);
+  void begin_next(const std::string& queue);
+  void forget(const WorkPtr& work);
   void go_on(const WorkPtr& work, Duration rest);
   void end(const WorkPtr& work);
   void finish(const WorkPtr& work, Report report);
@@ -88,6 +92,12 @@ class SimHandler final : public ports::Handler {
   SimRandom random_;
   std::uint64_t next_place_ = 0;
   std::map<std::uint64_t, WorkPtr> works_;
+  struct Pool {
+    std::size_t working = 0;
+    std::deque<std::weak_ptr<Work>> waiting;  // for a thread
+  };
+  std::map<std::string, Pool> pools_;  // by queue
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace holdfast::simulation

@@ -118,12 +118,13 @@ void World::shut_down(Machine& machine, bool forced) {
   stats_.count(forced ? Happening::forced_shutdown : Happening::shutdown);
   line("machine {}: life {} shuts down", {machine.number, life});
   ledger_.life(life).shutting_down = true;
-  process.engine()->shut_down([this, &machine, life](const engine::ShutdownReport& report) {
+  const bool well = !faults_on_;
+  process.engine()->shut_down([this, &machine, life, well](const engine::ShutdownReport& report) {
     line("machine {}: life {} has shut down: {} finished, {} handed back, {} unsettled",
          {machine.number, life, static_cast<std::int64_t>(report.finished),
           static_cast<std::int64_t>(report.handed_back),
           static_cast<std::int64_t>(report.unsettled)});
-    if (!faults_on_ && report.unsettled > 0) {
+    if (well && report.unsettled > 0) {
       breach_.found("a shutdown left something unsettled, though the store was well");
     }
     // Outside of the engine's own call.
