@@ -1,5 +1,7 @@
 #include "simulation/attempt_ledger.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace holdfast::simulation {
@@ -62,11 +64,12 @@ bool AttemptLedger::has_timed_out(const KnownTask& before, const Facts& facts) c
   const Duration timeout =
       before.asked.limits.timeout.value_or(task_type(before.asked.type).policy.timeout);
   // Either clock may tell: an engine waits by the steady one and says by the other when it ends.
-  const WallTime wall = parts_.clock->wall_now();
-  const bool long_enough =
-      timeout > Duration::zero() &&
-      (parts_.clock->now() - facts.beat >= timeout || wall - facts.wall_beat >= timeout);
-  return long_enough || (before.task.deadline && wall >= *before.task.deadline);
+  Duration allowed = timeout > Duration::zero() ? timeout : Duration::max();
+  if (before.task.deadline) {
+    allowed = std::min(allowed, *before.task.deadline - facts.wall_beat);
+  }
+  return parts_.clock->now() - facts.beat >= allowed ||
+         parts_.clock->wall_now() - facts.wall_beat >= allowed;
 }
 
 bool AttemptLedger::may_be_error(const KnownTask& before, const Facts& facts) const {
