@@ -22,8 +22,8 @@ Duration maybe(SimRandom& random, Duration least, Duration most) {
 Plan Plan::draw(SimRandom& random) {
   Plan plan;
   plan.shared = random.chance(0.4);
-  plan.tasks = random.between(8, 32);
-  plan.trouble_lasts = random.between(seconds(30), seconds(120));
+  plan.tasks = random.between(6, 24);
+  plan.trouble_lasts = random.between(seconds(20), seconds(90));
 
   plan.lane.unavailable = maybe(random, 0.15);
   plan.lane.exhausted = maybe(random, 0.1);

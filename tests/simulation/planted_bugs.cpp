@@ -37,11 +37,16 @@ std::optional<Bug> bug_named(std::string_view name) noexcept {
 }
 
 void BuggyStore::carry_out(std::span<ports::Request> batch) {
-  // One by one: a bug that looks at the present must see what those before it have done.
+  // One by one: a bug that looks at the present must see what those before it have done. And on
+  // copies: who asked does not see how it was misunderstood.
   for (ports::Request& request : batch) {
-    std::visit([&](auto& asked) { before(asked); }, request);
-    inner_->carry_out({&request, 1});
-    std::visit([&](auto& asked) { after(asked); }, request);
+    ports::Request wrong = request;
+    std::visit([&](auto& asked) { before(asked); }, wrong);
+    inner_->carry_out({&wrong, 1});
+    std::visit([&](auto& asked) { after(asked); }, wrong);
+    std::visit(
+        [&]<class Asked>(Asked& asked) { asked.answer = std::get<Asked>(std::move(wrong)).answer; },
+        request);
   }
 }
 
@@ -113,7 +118,7 @@ void BuggyStore::before(ports::Asked<ports::Overdue>& asked) {
 void BuggyStore::before(ports::Asked<ports::Submit>& asked) {
   if (bug_ != Bug::ack_before_commit || ++count_ % 5 != 0 || asked.verb.tasks.empty()) return;
   if (find(asked.verb.tasks.back().id) != nullptr || !asked.verb.tasks.back().key.empty()) return;
-  forgotten_.push_back(asked.verb.tasks.back());
+  forgotten_.push_back(asked.verb.tasks.back().id);
   asked.verb.tasks.pop_back();
 }
 
@@ -122,11 +127,9 @@ void BuggyStore::before(ports::Asked<ports::Configure>& asked) {
 }
 
 void BuggyStore::after(ports::Asked<ports::Submit>& asked) {
-  for (const ports::NewTask& task : forgotten_) {
-    asked.verb.tasks.push_back(task);
-    if (asked.answer) asked.answer->push_back(ports::Submit::Accepted{task.id, false});
+  for (const TaskId& id : std::exchange(forgotten_, {})) {
+    if (asked.answer) asked.answer->push_back(ports::Submit::Accepted{id, false});
   }
-  forgotten_.clear();
 }
 
 void BuggyStore::after(ports::Asked<ports::Claim>& asked) {

@@ -71,7 +71,7 @@ class BuggyStore final : public ports::Store {
   stores::MemoryStore* memory_;
   Bug bug_;
   std::uint64_t count_ = 0;
-  std::vector<ports::NewTask> forgotten_;
+  std::vector<TaskId> forgotten_;
   std::optional<ports::Change::One> replayed_;
 };
 

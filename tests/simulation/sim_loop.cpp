@@ -1,5 +1,6 @@
 #include "simulation/sim_loop.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace holdfast::simulation {
@@ -12,6 +13,12 @@ void SimClock::advance_to(SteadyTime at) {
   if (at <= now_) return;
   wall_ = saturating_add(wall_, at - now_);
   now_ = at;
+  latest_wall_ = std::max(latest_wall_, wall_);
+}
+
+void SimClock::jump_wall(Duration by) {
+  wall_ = saturating_add(wall_, by);
+  latest_wall_ = std::max(latest_wall_, wall_);
 }
 
 Schedule::Key Schedule::at(SteadyTime when, Work work) {

@@ -22,11 +22,14 @@ class SimClock final : public Clock {
 
   void advance_to(SteadyTime at);
   // The wall clock alone, as when somebody sets it. Steady time does not notice.
-  void jump_wall(Duration by) { wall_ = saturating_add(wall_, by); }
+  void jump_wall(Duration by);
+  // The latest that it ever was.
+  [[nodiscard]] WallTime latest_wall() const noexcept { return latest_wall_; }
 
  private:
   SteadyTime now_{};
   WallTime wall_{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
+  WallTime latest_wall_ = wall_;
 };
 
 // Everything that is going to happen, in order of time. Of what is to happen at the same time the

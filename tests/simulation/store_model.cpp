@@ -110,6 +110,7 @@ void StoreModel::accepted(const ports::NewTask& task,
   known.changed = known.task.created;
   if (!task.key.empty()) keys_.emplace(task.key, task.id);
   ++parts_.stats->tasks;
+  moved_ = true;
   tasks_.emplace(task.id, std::move(known));
 }
 
@@ -160,7 +161,9 @@ void StoreModel::claimed(Asker asker, const ports::Claim& verb, const ports::Tas
     return;
   }
   if (record.payload != known.asked.payload) broken(known, "was claimed with another payload");
+  if (verb.now > parts_.clock->latest_wall()) broken(known, "was claimed ahead of all clocks");
   on_claim_(asker, known, verb);
+  moved_ = true;
   const core::State from = known.task.state;
   for (std::size_t i = 0; i < core::kMoves.size(); ++i) {
     if (core::kMoves[i].from == from && core::kMoves[i].event == core::Event::claim) {
@@ -237,6 +240,7 @@ void StoreModel::changed(Asker asker, const Change::One& one, Change::Done done)
     parts_.stats->count(Happening::stale_change);
     return;
   }
+  moved_ = true;
   check_move(known, one);
   on_move_(asker, known, one);
   core::Transition transition = one.transition;
@@ -288,6 +292,7 @@ void StoreModel::saw(Asker asker, const ports::Purge& verb, const ports::Purge::
   }
   line("life {}: purges {} tasks", {asker.life, static_cast<std::int64_t>(answer)});
   parts_.stats->count(Happening::purge);
+  moved_ = true;
   for (const auto& [when, id] : ended) {
     const KnownTask& known = tasks_.at(id);
     keys_.erase(known.asked.key);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ports/store.hpp"
+#include "simulation/sim_loop.hpp"
 #include "simulation/stats.hpp"
 #include "simulation/trace.hpp"
 #include "stores/memory/memory_store.hpp"
@@ -53,7 +54,7 @@ class StoreModel {
     Breach* breach;
     Stats* stats;
     Trace* trace;
-    const Clock* clock;
+    const SimClock* clock;
   };
   // Told of a claim and of a move that was carried out, before the model carries it out.
   using OnClaim = std::function<void(Asker, const KnownTask& before, const ports::Claim&)>;
@@ -116,7 +117,8 @@ class StoreModel {
   std::map<std::string, Settings> settings_;
   std::array<std::uint64_t, 7> removed_{};
   int next_number_ = 1;
-  bool changed_ = false;  // since the last comparison
+  bool changed_ = false;  // since the last comparison, something may have
+  bool moved_ = false;    // since the last comparison, a task has
 };
 
 }  // namespace holdfast::simulation
