@@ -29,10 +29,10 @@ struct OwnLimits {
 
 // A task as it is handed in.
 struct NewTask {
-  TaskId id;
-  std::string type;
-  std::string queue;
-  std::string payload;
+  TaskId id = {};
+  std::string type = {};
+  std::string queue = {};
+  std::string payload = {};
   int priority = 0;
   WallTime created{};
   WallTime due{};  // not to be claimed before
