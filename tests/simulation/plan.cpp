@@ -54,8 +54,8 @@ Plan Plan::draw(SimRandom& random) {
 
   plan.lease = random.between(seconds(4), seconds(30));
   plan.sweep_every = random.between(seconds(1), seconds(4));
-  plan.janitor_every = random.between(seconds(10), minutes(1));
-  plan.keep = random.chance(0.3) ? random.between(seconds(20), minutes(5)) : hours(24);
+  plan.janitor_every = random.between(seconds(5), seconds(40));
+  plan.keep = random.chance(0.5) ? random.between(seconds(10), minutes(2)) : hours(24);
   plan.concurrency = static_cast<std::size_t>(random.between(1, 6));
   plan.backlog = static_cast<std::size_t>(random.between(0, 4));
   return plan;

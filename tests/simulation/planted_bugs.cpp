@@ -75,7 +75,7 @@ void BuggyStore::change(ports::Change::One& one) {
       if (settles && now->task.state == State::running) take_present_token();
       break;
     case Bug::rescue_by_id:
-      if (transition.event == Event::crash && now->task.state != State::running) {
+      if (transition.event == Event::crash || transition.event == Event::hand_back) {
         take_present_token();
         transition.from = now->task.state;
       }
@@ -147,8 +147,8 @@ void BuggyStore::after(ports::Asked<ports::Claim>& asked) {
 }
 
 void BuggyStore::after(ports::Asked<ports::Purge>& asked) {
-  if (bug_ != Bug::purge_of_dead || !asked.answer || *asked.answer == 0) return;
-  (void)ports::ask(*inner_, ports::Purge{State::dead, WallTime::max(), 1});
+  if (bug_ != Bug::purge_of_dead) return;
+  (void)ports::ask(*inner_, ports::Purge{State::dead, asked.verb.ended_before, 1});
 }
 
 void BuggyStore::after(ports::Asked<ports::Count>& asked) {

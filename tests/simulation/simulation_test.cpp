@@ -12,7 +12,7 @@ class PlantedBug : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(PlantedBug, is_found) {
   const auto bug = static_cast<Bug>(GetParam());
-  constexpr std::uint64_t kMostSeeds = 60;
+  constexpr std::uint64_t kMostSeeds = 100;
   for (std::uint64_t seed = 1; seed <= kMostSeeds; ++seed) {
     const RunReport report = simulate(seed, {.bug = bug});
     if (!report.breach) continue;

@@ -120,6 +120,11 @@ int StoreModel::running_of(const std::string& queue) const {
   }));
 }
 
+bool StoreModel::is_open(const std::string& queue) const {
+  const auto found = settings_.find(queue);
+  return found == settings_.end() || (!found->second.paused && found->second.concurrency == 0);
+}
+
 bool StoreModel::is_blocked(const std::string& queue) const {
   const auto found = settings_.find(queue);
   if (found == settings_.end()) return false;
@@ -303,9 +308,10 @@ void StoreModel::saw(Asker asker, const ports::Purge& verb, const ports::Purge::
 }
 
 void StoreModel::saw(Asker asker, const ports::Configure& verb, const ports::Configure::Answer&) {
-  line("life {}: configures a queue: paused {}, concurrency {}",
-       {asker.life, verb.paused ? *verb.paused : -1, verb.concurrency.value_or(-1)});
-  Settings& settings = settings_[verb.queue];
+  Settings& settings = settings_.try_emplace(verb.queue).first->second;
+  line("life {}: configures queue {}: paused {}, concurrency {}",
+       {asker.life, std::distance(settings_.begin(), settings_.find(verb.queue)),
+        verb.paused ? *verb.paused : -1, verb.concurrency.value_or(-1)});
   settings.paused = verb.paused.value_or(settings.paused);
   settings.concurrency = verb.concurrency.value_or(settings.concurrency);
 }

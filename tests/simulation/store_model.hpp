@@ -74,6 +74,8 @@ class StoreModel {
   [[nodiscard]] bool has_changed() const noexcept { return changed_; }
   [[nodiscard]] int number_of(const TaskId& id) const;
   [[nodiscard]] std::size_t unfinished() const;
+  // Neither paused nor limited.
+  [[nodiscard]] bool is_open(const std::string& queue) const;
 
  private:
   struct Settings {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -103,8 +102,7 @@ class World {
   std::vector<std::unique_ptr<Process>>
       graves_;  // of processes: what is scheduled may refer to them
   Duration jumped_{};
-  std::set<std::string> open_queues_;  // after the trouble
-  bool ending_ = false;                // nobody boots again
+  bool ending_ = false;  // nobody boots again
 };
 
 // Runs a seed twice: what broke, if anything, and "not deterministic" if the runs differ.
