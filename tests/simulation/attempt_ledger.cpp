@@ -13,16 +13,16 @@ int AttemptLedger::new_life(LifeFacts facts) {
   return static_cast<int>(lives_.size());
 }
 
-void AttemptLedger::begun(int life, const ports::TaskRecord& task, int task_number) {
-  Facts& known = facts(task);
+void AttemptLedger::begun(int life, const Attempt& attempt, const ports::TaskRecord& task) {
+  Facts& known = facts_[attempt];
   ++parts_.stats->attempts;
   if (known.begun) {
-    parts_.breach->found(fmt::format("task {}: two attempts began with token {}", task_number,
-                                     task.task.token.value));
+    parts_.breach->found(
+        fmt::format("task {}: two attempts began with token {}", attempt.task, attempt.token));
   }
   if (core::is_late(task.task, parts_.clock->wall_now())) {
     parts_.breach->found(
-        fmt::format("task {}: an attempt began after its deadline had passed", task_number));
+        fmt::format("task {}: an attempt began after its deadline had passed", attempt.task));
   }
   known.begun = true;
   known.beat = parts_.clock->now();
@@ -34,29 +34,30 @@ void AttemptLedger::begun(int life, const ports::TaskRecord& task, int task_numb
   }
 }
 
-void AttemptLedger::heartbeat(const ports::TaskRecord& task) {
-  Facts& known = facts(task);
+void AttemptLedger::heartbeat(const Attempt& attempt) {
+  Facts& known = facts_[attempt];
   known.beat = parts_.clock->now();
   known.wall_beat = parts_.clock->wall_now();
 }
 
-void AttemptLedger::reported(int life, const ports::TaskRecord& task, Report report) {
-  Facts& known = facts(task);
+void AttemptLedger::reported(int life, const Attempt& attempt, const std::string& queue,
+                             Report report) {
+  Facts& known = facts_[attempt];
   if (!known.report) known.report = report;
-  if (known.begun && !std::exchange(known.ended, true)) --working_[{life, task.queue}];
+  if (known.begun && !std::exchange(known.ended, true)) --working_[{life, queue}];
 }
 
-void AttemptLedger::dropped(int life, const ports::TaskRecord& task) {
-  Facts& known = facts(task);
+void AttemptLedger::dropped(int life, const Attempt& attempt, const std::string& queue) {
+  Facts& known = facts_[attempt];
   known.dropped = true;
-  if (known.begun && !std::exchange(known.ended, true)) --working_[{life, task.queue}];
+  if (known.begun && !std::exchange(known.ended, true)) --working_[{life, queue}];
 }
 
 void AttemptLedger::on_claim(Asker asker, const KnownTask& before, const ports::Claim& claim) {
   if (life(asker.life).owner != claim.owner) {
     parts_.breach->found(fmt::format("life {} claims as {}", asker.life, claim.owner));
   }
-  facts_[{before.asked.id, before.task.token.value + 1}].claimed_by = asker.life;
+  facts_[{before.number, before.task.token.value + 1}].claimed_by = asker.life;
 }
 
 bool AttemptLedger::has_timed_out(const KnownTask& before, const Facts& facts) const {
@@ -133,7 +134,7 @@ void AttemptLedger::on_move(Asker asker, const KnownTask& before, const ports::C
     if (--asked_[{before.asked.id, event}] < 0) complain("more often than anybody asked for it");
   }
   if (before.task.state != core::State::running) return;
-  Facts& facts = facts_[{one.id, one.token.value}];
+  Facts& facts = facts_[{before.number, one.token.value}];
   if (std::exchange(facts.settled, true)) complain("a second settlement was accepted");
   if (facts.claimed_by == 0) {
     complain("nobody has claimed it");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,11 +39,20 @@ class AttemptLedger {
   // What a person asked for, or is about to.
   void person_asks(core::Event event, const TaskId& id) { ++asked_[{id, event}]; }
 
+  // One attempt of a task. By its number and not its id: a task that was purged may be submitted
+  // again under the same one.
+  struct Attempt {
+    int task = 0;
+    std::uint64_t token = 0;
+
+    auto operator<=>(const Attempt&) const = default;
+  };
+
   // What handlers say.
-  void begun(int life, const ports::TaskRecord& task, int task_number);
-  void heartbeat(const ports::TaskRecord& task);
-  void reported(int life, const ports::TaskRecord& task, Report report);
-  void dropped(int life, const ports::TaskRecord& task);
+  void begun(int life, const Attempt& attempt, const ports::TaskRecord& task);
+  void heartbeat(const Attempt& attempt);
+  void reported(int life, const Attempt& attempt, const std::string& queue, Report report);
+  void dropped(int life, const Attempt& attempt, const std::string& queue);
 
   // What the store carried out.
   void on_claim(Asker asker, const KnownTask& before, const ports::Claim& claim);
@@ -59,9 +69,7 @@ class AttemptLedger {
     bool dropped = false;
     bool settled = false;
   };
-  using Key = std::pair<TaskId, std::uint64_t>;
 
-  Facts& facts(const ports::TaskRecord& task) { return facts_[{task.id, task.task.token.value}]; }
   [[nodiscard]] bool is_true(Asker asker, const KnownTask& before, const ports::Change::One& one,
                              const Facts& facts) const;
   [[nodiscard]] bool may_be_error(const KnownTask& before, const Facts& facts) const;
@@ -71,7 +79,7 @@ class AttemptLedger {
 
   StoreModel::Parts parts_;
   std::vector<LifeFacts> lives_;
-  std::map<Key, Facts> facts_;
+  std::map<Attempt, Facts> facts_;
   std::map<std::pair<TaskId, core::Event>, int> asked_;
   std::map<std::pair<int, std::string>, std::size_t> working_;  // by life and queue
 };

@@ -16,10 +16,9 @@ bool SimHandler::happens(double probability, Happening happening) {
 }
 
 void SimHandler::line(const WorkPtr& work, std::string_view words, std::string_view note) {
-  const ports::TaskRecord& task = work->run->task();
   parts_.trace->line(parts_.schedule->elapsed(), words,
-                     {parts_.life, parts_.model->number_of(task.id),
-                      static_cast<std::int64_t>(task.task.token.value), work->run->number()},
+                     {parts_.life, work->attempt.task,
+                      static_cast<std::int64_t>(work->attempt.token), work->run->number()},
                      note);
 }
 
@@ -36,6 +35,7 @@ Report SimHandler::draw_report() {
 SimHandler::WorkPtr SimHandler::plan(std::shared_ptr<ports::Run> run) {
   auto work = std::make_shared<Work>();
   work->place = next_place_++;
+  work->attempt = {parts_.model->number_of(run->task().id), run->task().task.token.value};
   work->run = std::move(run);
   work->report = draw_report();
   work->takes = random_.between(microseconds(10), milliseconds(300));
@@ -101,8 +101,7 @@ void SimHandler::begin(const WorkPtr& work) {
   ++pool.working;
   // Without a timeout nobody would ever ask it to end.
   if (work->run->end() == WallTime::max()) work->endless = false;
-  parts_.ledger->begun(parts_.life, work->run->task(),
-                       parts_.model->number_of(work->run->task().id));
+  parts_.ledger->begun(parts_.life, work->attempt, work->run->task());
   work->on_stop.emplace(work->run->stop(), [this, weak = std::weak_ptr(work)] {
     const WorkPtr still = weak.lock();
     if (!still || !still->run) return;
@@ -120,7 +119,7 @@ void SimHandler::go_on(const WorkPtr& work, Duration rest) {
       if (!still || !still->run) return;
       // One that never ends beats only for a while, or no timeout would ever come.
       if (still->endless && rest < Duration::zero() - seconds(30)) return;
-      if (still->run->heartbeat()) parts_.ledger->heartbeat(still->run->task());
+      if (still->run->heartbeat()) parts_.ledger->heartbeat(still->attempt);
       go_on(still, rest - *still->beats);
     });
     return;
@@ -141,7 +140,7 @@ void SimHandler::end(const WorkPtr& work) {
   }
   if (work->drops) {
     line(work, "life {}: task {} with token {} is dropped");
-    parts_.ledger->dropped(parts_.life, work->run->task());
+    parts_.ledger->dropped(parts_.life, work->attempt, work->run->task().queue);
     forget(work);
     work->run.reset();
     return;
@@ -151,7 +150,7 @@ void SimHandler::end(const WorkPtr& work) {
 
 void SimHandler::finish(const WorkPtr& work, Report report) {
   line(work, "life {}: task {} with token {} reports: ", to_string(report));
-  parts_.ledger->reported(parts_.life, work->run->task(), report);
+  parts_.ledger->reported(parts_.life, work->attempt, work->run->task().queue, report);
   const int salt = random_.between(1, 1000);
   forget(work);
   const std::shared_ptr<ports::Run> run = std::move(work->run);

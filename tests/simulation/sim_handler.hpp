@@ -59,6 +59,7 @@ class SimHandler final : public ports::Handler {
   // One attempt, and what it is going to do.
   struct Work {
     std::uint64_t place = 0;
+    AttemptLedger::Attempt attempt;
     std::shared_ptr<ports::Run> run;
     Report report = Report::success;
     Duration begins_after{};
