@@ -53,6 +53,11 @@ void AttemptLedger::dropped(int life, const Attempt& attempt, const std::string&
   if (known.begun && !std::exchange(known.ended, true)) --working_[{life, queue}];
 }
 
+bool AttemptLedger::has_ended(const Attempt& attempt) const {
+  const auto found = facts_.find(attempt);
+  return found != facts_.end() && found->second.ended;
+}
+
 void AttemptLedger::on_claim(Asker asker, const KnownTask& before, const ports::Claim& claim) {
   if (life(asker.life).owner != claim.owner) {
     parts_.breach->found(fmt::format("life {} claims as {}", asker.life, claim.owner));
@@ -82,7 +87,8 @@ bool AttemptLedger::may_be_error(const KnownTask& before, const Facts& facts) co
 bool AttemptLedger::may_be_crash(Asker asker, const KnownTask& before, const Facts& facts) const {
   if (facts.begun && facts.report == Report::crash) return true;
   const LifeFacts& claimer = lives_.at(static_cast<std::size_t>(facts.claimed_by - 1));
-  const bool lost = claimer.dead || before.lease_end < parts_.clock->wall_now();
+  // A lease that had ended when the rescuer looked may have been renewed by the time it acts.
+  const bool lost = claimer.dead || before.seen_overdue == before.task.token;
   if (!lost) return false;
   if (facts.begun) return true;
   // Claimed and not begun: only who cannot know may count it as a crash (N7).

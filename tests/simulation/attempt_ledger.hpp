@@ -54,6 +54,9 @@ class AttemptLedger {
   void reported(int life, const Attempt& attempt, const std::string& queue, Report report);
   void dropped(int life, const Attempt& attempt, const std::string& queue);
 
+  // Whether it began, and its handler has said how it ended, or has let it go.
+  [[nodiscard]] bool has_ended(const Attempt& attempt) const;
+
   // What the store carried out.
   void on_claim(Asker asker, const KnownTask& before, const ports::Claim& claim);
   void on_move(Asker asker, const KnownTask& before, const ports::Change::One& one);

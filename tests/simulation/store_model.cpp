@@ -265,7 +265,8 @@ void StoreModel::saw(Asker asker, const ports::Overdue& verb,
   std::set<TaskId> given;
   for (const ports::TaskRecord& record : answer)
     given.insert(record.id);
-  for (const auto& [id, known] : tasks_) {
+  for (auto& [id, known] : tasks_) {
+    if (given.contains(id)) known.seen_overdue = known.task.token;
     if (known.task.state != State::running) {
       if (given.contains(id)) broken(known, "was given as overdue, though it does not run");
       continue;

@@ -37,6 +37,7 @@ struct KnownTask {
   std::string owner;
   WallTime lease_end{};
   std::optional<std::string> result;
+  core::Token seen_overdue{};  // somebody was told that the claim with this token is overdue
 };
 
 // Who asked the store for something.

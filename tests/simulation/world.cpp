@@ -131,7 +131,6 @@ void World::shut_down(Machine& machine, bool forced) {
     schedule_.after(Duration::zero(), [this, &machine, life] {
       if (!machine.process || machine.process->life() != life) return;
       ledger_.life(life).dead = true;
-      machine.abandoned = machine.process->at_hand() > 0;
       machine.process->die();
       graves_.push_back(std::move(machine.process));
       schedule_.after(random_.between(milliseconds(10), seconds(10)),
@@ -247,8 +246,9 @@ void World::shut_all_down() {
 void World::last_checks() {
   if (breach_.is_found()) return;
   for (const auto& machine : machines_) {
-    if (!machine->witness.under_way.empty() && !machine->abandoned) {
-      breach_.found("a witness says that something is under way, though all has ended");
+    for (const auto& [place, claim] : machine->witness.under_way) {
+      if (!ledger_.has_ended({model_.number_of(claim.id), claim.token.value})) continue;
+      breach_.found("a witness says that an attempt is under way, though it has ended");
     }
   }
   model_.compare(memory_, *store_);

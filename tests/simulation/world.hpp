@@ -42,7 +42,6 @@ class World {
     std::unique_ptr<Process> process;  // nothing: it is down
     bool machine_died = false;
     bool shutting_down = false;
-    bool abandoned = false;  // its last process ended before all of its handlers had
   };
   // A task that somebody wants to have run, until it is known to be accepted.
   struct Order {
