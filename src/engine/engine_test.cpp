@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/engine_testing.hpp"
+#include "support/engine_world.hpp"
 
 namespace holdfast::engine {
 namespace {

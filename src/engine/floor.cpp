@@ -1,9 +1,27 @@
 #include "engine/floor.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace holdfast::engine {
+namespace {
+
+// A role that comes round every nothing would never let another one in.
+Options sound(Options options) {
+  const auto at_least = [](Duration& span, Duration least) { span = std::max(span, least); };
+  at_least(options.lease, std::chrono::milliseconds(3));
+  at_least(options.sweep_every, std::chrono::milliseconds(1));
+  at_least(options.janitor_every, std::chrono::milliseconds(1));
+  at_least(options.shutdown_grace, Duration::zero());
+  at_least(options.stop_grace, Duration::zero());
+  options.most_claimed = std::max<std::size_t>(options.most_claimed, 1);
+  return options;
+}
+
+}  // namespace
 
 Floor::Floor(Parts given_parts, Options given_options)
-    : parts(std::move(given_parts)), options(std::move(given_options)) {}
+    : parts(std::move(given_parts)), options(sound(std::move(given_options))) {}
 
 void Floor::note(const Error& error) {
   if (error.code != ErrorCode::corrupt || broken()) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -204,7 +205,8 @@ struct World {
   Options options = {.owner = "life 1", .sole_owner = true};
   std::unique_ptr<Engine> engine;
 
-  World() { renew(); }
+  World() : World({0.5}) {}
+  explicit World(std::initializer_list<double> chance) : random(chance) { renew(); }
 
   void renew() {
     engine.reset();
@@ -227,15 +229,17 @@ struct World {
     loop.settle();
   }
 
+  // Its id, unless the lane takes its time.
   TaskId submit(ports::NewTask task = {}) {
     if (task.type.empty()) task.type = "t";
     if (task.queue.empty()) task.queue = "q";
     std::vector<ports::NewTask> tasks;
     tasks.push_back(std::move(task));
-    TaskId id;
-    engine->submit(std::move(tasks), [&](auto answer) { id = answer.value().front().value().id; });
+    auto id = std::make_shared<TaskId>();
+    engine->submit(std::move(tasks),
+                   [id](auto answer) { *id = answer.value().front().value().id; });
     loop.settle();
-    return id;
+    return *id;
   }
 
   [[nodiscard]] const ports::TaskRecord& record(const TaskId& id) const {
