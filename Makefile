@@ -1,7 +1,7 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test bench coverage format lint clean install
+.PHONY: help run test simulate bench coverage format lint clean install
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
@@ -20,6 +20,12 @@ run: install ## build the release and show what it does, in seconds
 
 test: install ## everything that must hold, as continuous integration runs it
 	@scripts/test
+
+SEEDS ?= 1..2000
+simulate: install ## run SEEDS=A..B of the simulation (ARGS: --trace, --stats, --bug NAME)
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev --target simulate
+	@build/dev/tests/simulation/simulate --seeds $(SEEDS) $(ARGS)
 
 bench: install ## measure, each figure beside its target (ARGS: options of Google Benchmark)
 	@cmake --preset release >/dev/null
