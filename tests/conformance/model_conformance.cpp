@@ -95,7 +95,7 @@ class SideBySide {
 
 TEST_P(StoreConformance, random_stories_end_as_in_the_model) {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
-  params.maxSuccess = 15;  // seconds, on a disk that syncs
+  params.maxSuccess = 25;
   const auto result = rc::detail::checkTestable(
       [&] {
         SideBySide stores(GetParam());
