@@ -27,7 +27,7 @@ std::int64_t latest_first(WallTime time) {
   return ~time.time_since_epoch().count();
 }
 
-enum class Order : char { waiting = 'w', running = 'r', changed = 'c', submitted = 'n' };
+enum class Order : char { waiting = 'w', running = 'r', changed = 'c', submitted = 's' };
 
 Order order_of(const ports::Filter& filter) {
   if (!filter.state) return Order::submitted;
