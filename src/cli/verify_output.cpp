@@ -94,7 +94,7 @@ std::string advice_for_damage(const std::string& path) {
   return fmt::format(
       "The file itself is damaged, and nothing was changed. Keep a copy of {0} (and of {0}-wal, "
       "if there is one), and look after the disk. What can still be read is brought into a new "
-      "file by SQLite's own tool:\n"
+      "file by the sqlite3 tool of sqlite.org (Debian's has no .recover):\n"
       "sqlite3 {0} .recover | sqlite3 NEW && holdfast verify --repair NEW\n",
       path);
 }
