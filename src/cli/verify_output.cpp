@@ -138,10 +138,14 @@ std::string verify_for_people(const Verified& verified, bool colour) {
   const node::VerifyReport& report = verified.report;
   const std::string path = visible(verified.path);
   std::string out;
-  append_wrapped(out, fmt::format("{} (schema {})", path, report.schema), 0);
+  const std::string schema =
+      report.schema > 0 ? fmt::format(" (schema {})", report.schema) : std::string();
+  append_wrapped(out, path + schema, 0);
   if (report.migrated) append_wrapped(out, "Migrated to the newest schema, after a copy.", 0);
-  out += '\n';
-  if (report.audit.readable) append_table(out, report.audit);
+  if (report.audit.readable) {
+    out += '\n';
+    append_table(out, report.audit);
+  }
   append_findings(out, report.audit, colour);
   out += '\n';
   if (!report.audit.readable) {
