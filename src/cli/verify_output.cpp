@@ -94,7 +94,7 @@ std::string advice_for_damage(const std::string& path) {
   return fmt::format(
       "The file itself is damaged, and nothing was changed. Keep a copy of {0} (and of {0}-wal, "
       "if there is one), and look after the disk. What can still be read is brought into a new "
-      "file by SQLite's own tool:\n"
+      "file by the sqlite3 tool of sqlite.org (Debian's has no .recover):\n"
       "sqlite3 {0} .recover | sqlite3 NEW && holdfast verify --repair NEW\n",
       path);
 }
@@ -138,10 +138,14 @@ std::string verify_for_people(const Verified& verified, bool colour) {
   const node::VerifyReport& report = verified.report;
   const std::string path = visible(verified.path);
   std::string out;
-  append_wrapped(out, fmt::format("{} (schema {})", path, report.schema), 0);
+  const std::string schema =
+      report.schema > 0 ? fmt::format(" (schema {})", report.schema) : std::string();
+  append_wrapped(out, path + schema, 0);
   if (report.migrated) append_wrapped(out, "Migrated to the newest schema, after a copy.", 0);
-  out += '\n';
-  if (report.audit.readable) append_table(out, report.audit);
+  if (report.audit.readable) {
+    out += '\n';
+    append_table(out, report.audit);
+  }
   append_findings(out, report.audit, colour);
   out += '\n';
   if (!report.audit.readable) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,7 +69,9 @@ class Inspector {
     auto lock =
         options_.repair ? OwnerLock::take(path_, "holdfast verify") : OwnerLock::share(path_);
     if (!lock) return std::unexpected(lock.error());
-    if (const auto looked = look(); !looked) return std::unexpected(looked.error());
+    if (const auto looked = look_through_damage(); !looked) {
+      return std::unexpected(looked.error());
+    }
     if (const auto mended = mend_if_wanted(); !mended) return std::unexpected(mended.error());
     // Where there was no lock to hold, somebody may have begun to write meanwhile.
     if (const auto owner = options_.repair ? std::nullopt : OwnerLock::owner_of(path_)) {
@@ -79,6 +82,26 @@ class Inspector {
   }
 
  private:
+  // Damage may keep SQLite from reading anything at all: that is a finding like others.
+  Result<void> look_through_damage() {
+    try {
+      return look();
+    } catch (const SqlError& error) {
+      const int code = error.code() & 0xff;
+      if (code == SQLITE_NOTADB) {
+        return fail(ErrorCode::corrupt, "open " + path_,
+                    "is no SQLite database, or its beginning is destroyed");
+      }
+      if (code != SQLITE_CORRUPT) throw;
+      found_.report = {};
+      found_.report.readable = false;
+      found_.report.found = found_.left = 1;
+      found_.report.findings.push_back(
+          {.what = "SQLite: " + std::string(error.what()), .task = {}});
+      return {};
+    }
+  }
+
   // Changes nothing. A version that is not the newest is told of, and the audit left out.
   Result<void> look() {
     Database database(path_, has_log(path_) ? Database::Mode::read : Database::Mode::frozen);

@@ -34,7 +34,7 @@ struct Inspection {
 // - not_found, unavailable: there is no such file; it is a folder, or must not be read.
 // - invalid_argument: empty, not Holdfast's, of a newer Holdfast, or, without `repair`, of an
 // older.
-// - corrupt: no SQLite database, or damaged so that not even its structure can be read.
+// - corrupt: no SQLite database. One that is damaged is no error, but has a report that says so.
 // - exhausted: no room for the copy; nothing was changed.
 [[nodiscard]] Result<Inspection> inspect(const InspectOptions& options,
                                          Clock& clock = system_clock());

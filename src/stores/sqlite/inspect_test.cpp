@@ -166,8 +166,8 @@ TEST_F(InspectTest, refuses_what_is_no_store) {
   };
   EXPECT_EQ(refused(""), "is empty: there is no store in it");
   EXPECT_THAT(refused("no database at all, but a text of some length"),
-              HasSubstr("file is not a database"));
-  EXPECT_THAT(refused(std::string(20000, '\0')), HasSubstr("not a database"));
+              HasSubstr("is no SQLite database"));
+  EXPECT_THAT(refused(std::string(20000, '\0')), HasSubstr("is no SQLite database"));
   const auto seen = inspect({.path = file_.folder()});
   ASSERT_FALSE(seen);
   EXPECT_EQ(seen.error().message, "is a folder");
@@ -198,6 +198,16 @@ TEST_F(InspectTest, touches_nothing_in_a_file_that_is_damaged_itself) {
   EXPECT_FALSE(seen->report.readable);
   EXPECT_GT(seen->left, 0u);
   EXPECT_EQ(seen->backup, "");
+  EXPECT_TRUE(folder() == before);
+}
+
+TEST_F(InspectTest, says_that_a_file_is_damaged_whose_end_is_missing) {
+  fs::resize_file(file_.path(), 3 * 8192);
+  const auto before = folder();
+  const auto seen = mend();
+  ASSERT_TRUE(seen) << seen.error().text();
+  EXPECT_FALSE(seen->report.readable);
+  EXPECT_EQ(seen->left, seen->report.found);
   EXPECT_TRUE(folder() == before);
 }
 

@@ -11,7 +11,7 @@ namespace holdfast::stores::sqlite {
 struct Integrity {
   std::vector<std::string> damage;   // for people; empty: none
   std::vector<std::string> indexes;  // that disagree with their tables
-  bool readable = true;              // nothing but indexes is damaged
+  bool readable = true;              // tables are whole, so that tasks can be looked at
 };
 
 // Reads the whole file. Changes nothing.
