@@ -22,11 +22,13 @@ Error SqlError::error(std::string operation) const {
   return {code, std::move(operation), message_};
 }
 
-Database::Database(const std::string& path, Mode mode) : wal_pages_(std::make_unique<int>(0)) {
+Database::Database(const std::string& path, Mode mode, const std::string& vfs)
+    : wal_pages_(std::make_unique<int>(0)) {
   const int access =
       mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
   // Each connection belongs to one thread, so SQLite's own locks would only cost.
-  const int code = sqlite3_open_v2(path.c_str(), &handle_, access | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &handle_, access | SQLITE_OPEN_NOMUTEX,
+                                   vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
     const SqlError error(handle_ ? sqlite3_extended_errcode(handle_) : code,
                          handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));

@@ -49,7 +49,8 @@ class Database {
  public:
   enum class Mode : std::uint8_t { write, read };
 
-  Database(const std::string& path, Mode mode);
+  // `vfs` is the name of one of SQLite's virtual file systems; empty: the usual one.
+  Database(const std::string& path, Mode mode, const std::string& vfs = {});
   ~Database();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) = delete;
