@@ -1,6 +1,6 @@
 #include "torture/forgetful_disk.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -12,8 +12,9 @@ constexpr std::size_t kSectorBytes = 512;
 using File = ForgetfulDisk::File;
 
 void write(std::string& bytes, std::uint64_t offset, std::string_view piece) {
+  if (piece.empty()) return;
   if (bytes.size() < offset + piece.size()) bytes.resize(offset + piece.size());
-  std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  std::memcpy(bytes.data() + offset, piece.data(), piece.size());
 }
 
 void apply(const File::Piece& piece, std::string& bytes) {
@@ -49,8 +50,7 @@ std::string after_cut(const File& file, ForgetfulDisk::Keeps keeps, SeededRandom
       if (whole < pieces.size() && !pieces[whole].truncates) {
         const File::Piece& torn = pieces[whole];
         const std::size_t sectors = random.below(torn.bytes.size() / kSectorBytes + 1);
-        write(bytes, torn.offset,
-              std::string_view(torn.bytes).substr(0, sectors * kSectorBytes));
+        write(bytes, torn.offset, std::string_view(torn.bytes).substr(0, sectors * kSectorBytes));
       }
       break;
     }

@@ -36,12 +36,19 @@ struct ForgetfulVfs::Disk {
       struck = true;
       return SQLITE_FULL;
     }
-    if ((kind == Kind::write && steps == plan.fail_write_at) ||
-        (kind == Kind::sync && steps == plan.fail_sync_at)) {
+    if ((kind == Kind::write && comes_due(plan.fail_write_from)) ||
+        (kind == Kind::sync && comes_due(plan.fail_sync_from))) {
       struck = true;
       return otherwise;
     }
     return SQLITE_OK;
+  }
+
+  // Once.
+  [[nodiscard]] bool comes_due(std::uint64_t& from) const {
+    if (from == 0 || steps < from) return false;
+    from = 0;
+    return true;
   }
 
   [[nodiscard]] bool is_full() const { return plan.full_from != 0 && steps >= plan.full_from; }
@@ -200,10 +207,10 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
   const bool is_new = is_kept && !disk.kept.knows(name);
   const int code = disk.real->xOpen(disk.real, name, real(file), flags, out_flags);
   if (code != SQLITE_OK) return code;
-  OpenFile& own = *std::construct_at(&self(file), OpenFile{.base = {.pMethods = &kMethods},
-                                                           .disk = &disk,
-                                                           .kept = nullptr,
-                                                           .syncs_folder = false});
+  OpenFile& own = *std::construct_at(
+      &self(file),
+      OpenFile{
+          .base = {.pMethods = &kMethods}, .disk = &disk, .kept = nullptr, .syncs_folder = false});
   if (is_kept) {
     own.kept = disk.kept.open(name, is_new ? content_of(name) : std::string());
     own.syncs_folder = is_new && (flags & kLogs) != 0;
@@ -290,8 +297,8 @@ void ForgetfulVfs::restart(ForgetfulDisk::Keeps keeps, SeededRandom& random) {
   for (const auto& entry : std::filesystem::directory_iterator(disk_->folder))
     std::filesystem::remove(entry.path());
   for (const auto& [name, bytes] : contents) {
-    std::ofstream(name, std::ios::binary).write(bytes.data(),
-                                                static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(name, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
   plan({});
   disk_->power = true;

@@ -78,8 +78,8 @@ Change Workload::settlements() {
 // Somebody takes a task back, or brings one back that has failed.
 std::optional<Change::One> Workload::by_a_person(Store& store) {
   if (tasks_.empty()) return std::nullopt;
-  const auto one = std::next(tasks_.begin(), static_cast<std::ptrdiff_t>(
-                                                 random_.below(tasks_.size())));
+  const auto one =
+      std::next(tasks_.begin(), static_cast<std::ptrdiff_t>(random_.below(tasks_.size())));
   const auto found = ask(store, Find{.id = one->first});
   if (!found || !*found) return std::nullopt;
   const TaskRecord& record = **found;
@@ -96,13 +96,13 @@ Workload::Answer Workload::begin_life(Store& store) {
   ++life_;
   held_.clear();
   clock_.advance(1s);
-  const auto orphans = ask(store, Overdue{.now = clock_.wall_now(),
-                                          .sole_owner = "life " + std::to_string(life_)});
+  const auto orphans =
+      ask(store, Overdue{.now = clock_.wall_now(), .sole_owner = "life " + std::to_string(life_)});
   if (!orphans) return Answer::broken;
   Change verb;
   for (const TaskRecord& record : *orphans) {
-    const auto transition = core::decide(record.task, core::HandedBack{}, {}, policy(),
-                                         clock_.wall_now(), random_);
+    const auto transition =
+        core::decide(record.task, core::HandedBack{}, {}, policy(), clock_.wall_now(), random_);
     verb.changes.push_back(change(record, transition.value()));
   }
   std::vector<Request> batch;
@@ -115,9 +115,8 @@ Workload::Answer Workload::step(Store& store) {
   std::vector<Request> batch;
   const std::uint64_t dice = random_.below(20);
   if (dice == 0) {
-    batch.emplace_back(Asked<Purge>{{.state = core::State::succeeded,
-                                     .ended_before = WallTime::max(),
-                                     .max = 1'000'000}});
+    batch.emplace_back(Asked<Purge>{
+        {.state = core::State::succeeded, .ended_before = WallTime::max(), .max = 1'000'000}});
   } else if (dice <= 2) {
     if (auto one = by_a_person(store)) {
       batch.emplace_back(Asked<Change>{{.changes = {std::move(*one)}}});
