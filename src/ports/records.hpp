@@ -11,8 +11,8 @@
 #include "core/task.hpp"
 #include "core/uuid.hpp"
 
-// What stores keep: values only. Times are kept to the microsecond, so what is read back may be
-// up to a microsecond earlier than what was given.
+// What stores keep: values only. Times and spans are kept to the microsecond, so what is read back
+// may be up to a microsecond earlier (or shorter) than what was given. Texts may hold any bytes.
 namespace holdfast::ports {
 
 // The greater the sooner.
@@ -41,9 +41,10 @@ struct NewTask {
   OwnLimits limits = {};
 };
 
-// One attempt that has ended, or was not made. Which of them are kept: see kKeptAttempts.
+// One claim that has ended: an attempt, or one that was not made (an open breaker, a cancel, a
+// worker that shut down). Which of them are kept: see kKeptAttempts.
 struct PastAttempt {
-  core::Token token;
+  core::Token token;  // of the claim
   core::Event event{};
   WallTime started{};  // when it was claimed
   WallTime ended{};
@@ -56,7 +57,8 @@ struct PastAttempt {
 // The history of a task is its latest attempts, at most so many: one that is put off a thousand
 // times must not grow without end.
 inline constexpr int kKeptAttempts = 20;
-// No failure's message is kept longer. Cut at the end, at the border of a character.
+// No failure's message is kept longer, nor a group's example. Cut at the end, at the border of a
+// character.
 inline constexpr std::size_t kKeptMessageBytes = 4096;
 
 // A task as it is kept.
@@ -68,7 +70,7 @@ struct TaskRecord {
   int priority = 0;
   std::string key;  // of Find only
   OwnLimits limits;
-  core::Task task;     // what the rules know
+  core::Task task;     // what the rules know; the due time of one that does not wait is `changed`
   WallTime changed{};  // since when it is in its state
 
   std::string owner;     // of a running task
@@ -84,7 +86,7 @@ struct QueueCounts {
   std::array<std::uint64_t, 7> by_state{};  // index: core::State
   bool paused = false;
   int concurrency = 0;                   // most tasks of it that run at once; 0: no limit
-  std::optional<WallTime> oldest_due{};  // of those that wait, the first to be claimed
+  std::optional<WallTime> oldest_due{};  // of those that wait, due or not, the earliest
 
   [[nodiscard]] std::uint64_t count(core::State state) const {
     return by_state[static_cast<std::size_t>(state)];
@@ -96,9 +98,10 @@ struct Group {
   core::State state = core::State::dead;  // dead or failed
   Fingerprint fingerprint;
   std::uint64_t count = 0;  // tasks in it now
+  // The earliest and the latest of all that entered it, also of those that have left again.
   WallTime first_seen{};
   WallTime last_seen{};
-  std::string example;  // the error text that came first
+  std::string example;  // the error text of the first: empty if its last move brought none
 };
 
 // One thing that cannot be, found by an audit.
@@ -115,6 +118,9 @@ struct AuditReport {
   std::array<std::uint64_t, 7> removed{};  // by Purge, by the state they were in
   std::uint64_t found = 0;                 // how many in all; `findings` holds the first of them
   std::vector<Finding> findings;
+  // False: what is stored is damaged below the level of tasks. The findings say how; nothing else
+  // was looked at or repaired.
+  bool readable = true;
 
   [[nodiscard]] bool clean() const { return found == 0; }
 };

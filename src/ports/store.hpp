@@ -19,8 +19,9 @@ namespace holdfast::ports {
 
 // Accepts tasks. Each has its own answer: one that is refused keeps no other from being accepted.
 // - A key seen before, with the same type, queue and payload: the task of that time, and
-//   `existed`. With others: conflict. A key is free again when its task is purged.
-// - An id that exists: the same, as if it were the key.
+//   `existed`. With others: conflict. A key is free again when its task is purged. Keys are one
+//   space, whatever the queue, and are looked at before ids.
+// - An id that exists, with the same type, queue, payload and key: the same. With others: conflict.
 struct Submit {
   struct Accepted {
     TaskId id;
@@ -30,14 +31,16 @@ struct Submit {
   std::vector<NewTask> tasks;
 };
 
-// Takes up to `max` due tasks of one queue: by priority, then by due time. Each is running
-// afterwards, with the next token, until its lease ends. A paused queue gives none, nor does one
-// that has as many running as its concurrency allows.
+// Takes up to `max` due tasks of one queue: by priority, then by due time, then in the order they
+// were submitted. Each is running afterwards, with the next token, until its lease ends. A paused
+// queue gives none, nor does one that has as many running as its concurrency allows.
 struct Claim {
   struct Answer {
     std::vector<TaskRecord> tasks;
     std::optional<WallTime> next_due;  // of what is left waiting, due or not, the earliest
-    bool blocked = false;              // paused, or at its limit of concurrency
+    // Paused, or with these tasks at its limit of concurrency: what waits does so for that, and
+    // `next_due` is no reason to ask again.
+    bool blocked = false;
   };
   std::string queue;
   std::size_t max = 1;
@@ -52,8 +55,8 @@ struct Held {
   core::Token token;
 };
 
-// Moves the end of leases. False for a claim that is lost: its task has another token, or is not
-// running.
+// Moves the end of leases, also to an earlier time. False for a claim that is lost: its task has
+// another token, or is not running.
 struct Renew {
   using Answer = std::vector<bool>;
   std::vector<Held> claims;
@@ -62,7 +65,12 @@ struct Renew {
 
 // Carries out what the rules decided, each change by itself: only if the task is in
 // `transition.from` with `token` (N6). So a settlement by a lost claim, a rescue that comes too
-// late and a second cancel all change nothing, and are told so.
+// late and a second cancel all change nothing, and are told so. Of two changes of one task the
+// second sees what the first has done.
+//
+// The task is then what core::apply makes of it, and `changed` is transition.due less its wait. The
+// end of a running state, however it ends, is an attempt of the task's history. A transition to
+// running is refused with invalid_argument, and all others with it: claims are made by Claim.
 struct Change {
   struct One {
     TaskId id;
@@ -77,7 +85,7 @@ struct Change {
 };
 
 // Running tasks whose lease has ended before `now`, or whose owner is gone: any owner but
-// `sole_owner`, where that is given because no other can be alive.
+// `sole_owner`, where that is given because no other can be alive. In any order.
 struct Overdue {
   using Answer = std::vector<TaskRecord>;
   WallTime now{};
@@ -85,9 +93,10 @@ struct Overdue {
   std::size_t max = 1000;
 };
 
-// Removes tasks that ended in `state` before `ended_before`, with all that belongs to them, oldest
-// first, and counts them as removed. Answers how many; fewer than `max`: no more are there.
-// A state that is not terminal is refused.
+// Removes tasks that ended in `state` before `ended_before`, with all that belongs to them (key,
+// result, history, place in a group), and counts them as removed. Those that ended first go first,
+// of those that ended together the first submitted. Answers how many; fewer than `max`: no more are
+// there. A state that is not terminal is refused with invalid_argument.
 struct Purge {
   using Answer = std::size_t;
   core::State state = core::State::succeeded;
@@ -95,12 +104,12 @@ struct Purge {
   std::size_t max = 1000;
 };
 
-// Settings of a queue that outlive a process. What is not given stays.
+// Settings of a queue that outlive a process, and its last task. What is not given stays.
 struct Configure {
   using Answer = std::monostate;
   std::string queue;
   std::optional<bool> paused = {};
-  std::optional<int> concurrency = {};  // 0: no limit
+  std::optional<int> concurrency = {};  // 0: no limit; below: invalid_argument
 };
 
 struct Find {
@@ -110,9 +119,9 @@ struct Find {
 
 struct Filter {
   std::optional<core::State> state = {};
-  std::string queue = {};  // empty: any
-  std::string type = {};   // empty: any
-  std::optional<Fingerprint> group = {};
+  std::string queue = {};                      // empty: any
+  std::string type = {};                       // empty: any
+  std::optional<Fingerprint> group = {};       // only failed and dead tasks have one
   std::optional<WallTime> created_from = {};   // at or after
   std::optional<WallTime> created_until = {};  // before
 };
@@ -128,16 +137,20 @@ struct List {
     std::string next;  // empty: that was the last page
   };
   Filter filter;
-  std::string cursor = {};  // empty: from the start. One that no page gave: invalid_argument
-  std::size_t limit = 100;
+  // Empty: from the start. It goes with the filter of the page that gave it; one that no page gave
+  // is refused with invalid_argument.
+  std::string cursor = {};
+  std::size_t limit = 100;  // 0 is taken as 1
 };
 
-// Every queue that has a task or a setting, by name. From counters: costs the same at any size.
+// Every queue that has a task, or was configured once, by name (in the order of its bytes). From
+// counters: costs the same at any size.
 struct Count {
   using Answer = std::vector<QueueCounts>;
 };
 
-// Groups of failed and dead tasks, latest seen first.
+// Groups of failed and dead tasks, latest seen first. One that has no task any more is gone, and
+// begins anew with the next.
 struct Groups {
   using Answer = std::vector<Group>;
   std::size_t limit = 100;
@@ -185,8 +198,9 @@ template <class Verb>
   return std::get<Asked<Verb>>(std::move(request)).answer;
 }
 
-// A store that somebody has opened. The reader answers queries, on a thread of its own if one
-// likes, and sees what was answered before; where it is missing, ask the writer.
+// A store that somebody has opened. The reader answers queries and refuses the rest with
+// invalid_argument, on a thread of its own if one likes, and sees what was answered before; where
+// it is missing, ask the writer.
 struct OpenStore {
   std::unique_ptr<Store> writer;
   std::unique_ptr<Store> reader;

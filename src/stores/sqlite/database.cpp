@@ -24,6 +24,10 @@ Error SqlError::error(std::string operation) const {
 
 Database::Database(const std::string& path, Mode mode, const std::string& vfs)
     : wal_pages_(std::make_unique<int>(0)) {
+  // Without it, SQLite locks a mutex at every allocation to count the bytes in use, for nobody. Too
+  // late, and so without effect, if the program has used SQLite before.
+  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  static_cast<void>(configured);
   const int access =
       mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
   // Each connection belongs to one thread, so SQLite's own locks would only cost.
@@ -36,6 +40,7 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
     throw error;
   }
   sqlite3_extended_result_codes(handle_, 1);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1024, 256);
   sqlite3_wal_hook(
       handle_,
       [](void* pages, sqlite3*, const char*, int count) {

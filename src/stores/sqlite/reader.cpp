@@ -1,7 +1,6 @@
 #include "stores/sqlite/reader.hpp"
 
 #include "stores/sqlite/audit.hpp"
-#include "stores/sqlite/tally.hpp"
 
 namespace holdfast::stores::sqlite {
 
@@ -13,9 +12,7 @@ Reader::Reader(Database database)
 void Reader::carry_out(std::span<Request> batch) {
   const auto answer = [&]<class Verb>(Asked<Verb>& asked) {
     if constexpr (std::is_same_v<Verb, Audit>) {
-      Tally tally(database_);
-      tally.load();
-      asked.answer = audit(database_, tally, false);
+      asked.answer = audit(database_, {});
     } else if constexpr (requires { queries_.answer(asked.verb); }) {
       asked.answer = queries_.answer(asked.verb);
     } else {

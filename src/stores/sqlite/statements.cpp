@@ -7,6 +7,8 @@ const std::string kTask = Queries::kTaskColumns;
 
 }  // namespace
 
+// "or fail" instead of the default "or abort" where one statement writes many rows: SQLite then
+// need not be ready to take back half a statement. We take back the whole batch if anything fails.
 Writer::Statements::Statements(Database& database)
     : begin(database, "begin immediate"),
       commit(database, "commit"),
@@ -15,8 +17,8 @@ Writer::Statements::Statements(Database& database)
                   "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, 0, 0, 0, 0, 0,"
                   " ?9, ?10, ?11, ?12, ?13) on conflict (id) do nothing"),
       wait_new(database,
-               "insert into waiting select queue, -priority, due, seq, state, token from task"
-               " where seq > ?1"),
+               "insert or fail into waiting select queue, -priority, due, seq, state, token"
+               " from task where seq > ?1"),
       seq_by_id(database, "select seq from task where id = ?1"),
       seq_by_key(database, "select seq from idempotency_key where key = ?1"),
       insert_key(database, "insert into idempotency_key values (?1, ?2)"),
@@ -31,7 +33,7 @@ Writer::Statements::Statements(Database& database)
                       " order by w.due, w.seq limit ?4")
                          .c_str()),
       begin_running(database,
-                    "insert into running select seq, token + 1, ?5, ?6, ?7 from waiting"
+                    "insert or fail into running select seq, token + 1, ?5, ?6, ?7 from waiting"
                     " where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
       end_waiting(database,
                   "delete from waiting where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
@@ -42,9 +44,10 @@ Writer::Statements::Statements(Database& database)
                          " join task t on t.seq = r.seq"
                          " where r.lease_end < ?1 or r.owner <> ?2 order by r.seq limit ?3")
                             .c_str()),
-      all_running(database,
-                  "select t.id, t.queue, r.seq, r.token, r.owner, r.started from running r"
-                  " join task t on t.seq = r.seq"),
+      all_running(
+          database,
+          "select t.id, t.queue, r.seq, r.token, r.owner, r.started, -t.priority from running r"
+          " join task t on t.seq = r.seq"),
 
       find_known(database,
                  "select t.seq, t.queue, -t.priority, t.due, t.state, t.token, s.token, p.state,"
@@ -56,9 +59,7 @@ Writer::Statements::Statements(Database& database)
                  "update task set state = ?2, token = ?3, due = ?4, changed = ?5, attempts = ?6,"
                  " crashes = ?7, deferrals = ?8, replays = ?9, previous_wait = ?10,"
                  " deadline = ?11 where seq = ?1"),
-      join_waiting(database,
-                   "insert into waiting select queue, -priority, due, seq, state, token from task"
-                   " where seq = ?1"),
+      join_waiting(database, "insert into waiting values (?1, ?2, ?3, ?4, ?5, ?6)"),
       leave_waiting(database,
                     "delete from waiting where queue = ?1 and rank = ?2 and due = ?3 and seq = ?4"),
       spend(database,

@@ -36,8 +36,8 @@ struct Writer::Statements {
   Statement find_known;
   Statement end_running;
   Statement succeed;
-  Statement wait_again;     // the wide row of a task that is put off
-  Statement join_waiting;   // ?1 seq: from its wide row
+  Statement wait_again;  // the wide row of a task that is put off
+  Statement join_waiting;
   Statement leave_waiting;  // ?1 queue, ?2 rank, ?3 due, ?4 seq
   Statement spend;          // the wide row of a task that is parked
   Statement park;

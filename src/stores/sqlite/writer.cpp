@@ -30,6 +30,7 @@ void Writer::load() {
     claimed_.emplace(task_id(row.bytes(0)),
                      Claimed{.seq = row.integer(2),
                              .queue = row.integer(1),
+                             .rank = row.integer(6),
                              .token = {static_cast<std::uint64_t>(row.integer(3))},
                              .owner = row.integer(4),
                              .started = row.integer(5)});
@@ -70,7 +71,8 @@ void Writer::transact(std::span<Request> requests) {
     std::visit(
         [&]<class Verb>(Asked<Verb>& asked) {
           if constexpr (std::is_same_v<Verb, Audit>) {
-            asked.answer = audit(database_, tally_, asked.verb.repair);
+            tally_.write();  // the audit looks at the file
+            asked.answer = audit(database_, {.repair = asked.verb.repair});
             if (asked.verb.repair) load();
           } else if constexpr (requires { queries_.answer(asked.verb); }) {
             asked.answer = queries_.answer(asked.verb);

@@ -32,6 +32,7 @@ class Writer final : public ports::Store {
   struct Claimed {
     std::int64_t seq = 0;
     Names::Id queue = 0;
+    std::int64_t rank = 0;
     core::Token token;
     Names::Id owner = 0;
     std::int64_t started = 0;
@@ -74,7 +75,8 @@ class Writer final : public ports::Store {
   ports::Change::Done change_running(const ports::Change::One& change);
   ports::Change::Done change_other(const ports::Change::One& change);
   std::optional<Known> known(const TaskId& id);
-  void put_to_wait(std::int64_t seq, const core::Transition& transition);
+  // `task`: Claimed or Known.
+  void put_to_wait(const auto& task, const core::Transition& transition);
   void park(std::int64_t seq, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);
   void leave_group(core::State state, std::int64_t fingerprint);

@@ -43,6 +43,16 @@ Change::Answer Writer::answer(const Change& verb) {
   return answers;
 }
 
+void Writer::put_to_wait(const auto& task, const Transition& transition) {
+  const core::Spent& spent = transition.spent;
+  const int state = static_cast<int>(transition.to);
+  statements_->wait_again.run(task.seq, state, transition.token.value, transition.due,
+                              time_of(transition), spent.attempts, spent.crashes, spent.deferrals,
+                              spent.replays, transition.previous_wait.count(), transition.deadline);
+  statements_->join_waiting.run(task.queue, task.rank, transition.due, task.seq, state,
+                                transition.token.value);
+}
+
 Change::Done Writer::change_running(const Change::One& change) {
   const auto found = claimed_.find(change.id);
   if (found == claimed_.end()) {
@@ -64,7 +74,7 @@ Change::Done Writer::change_running(const Change::One& change) {
   }
   remember_attempt(claim, transition);
   if (is_waiting(transition.to)) {
-    put_to_wait(claim.seq, transition);
+    put_to_wait(claim, transition);
   } else {
     statements_->spend.run(claim.seq, transition.spent.attempts, transition.spent.crashes,
                            transition.spent.deferrals, transition.spent.replays,
@@ -89,7 +99,7 @@ Change::Done Writer::change_other(const Change::One& change) {
   }
   tally_.move(task->queue, transition.from, transition.to);
   if (is_waiting(transition.to)) {
-    put_to_wait(task->seq, transition);
+    put_to_wait(*task, transition);
   } else {
     park(task->seq, change);
   }
@@ -121,15 +131,6 @@ std::optional<Writer::Known> Writer::known(const TaskId& id) {
     task->token = claim->second.token;
   }
   return task;
-}
-
-void Writer::put_to_wait(std::int64_t seq, const Transition& transition) {
-  const core::Spent& spent = transition.spent;
-  statements_->wait_again.run(seq, static_cast<int>(transition.to), transition.token.value,
-                              transition.due, time_of(transition), spent.attempts, spent.crashes,
-                              spent.deferrals, spent.replays, transition.previous_wait.count(),
-                              transition.deadline);
-  statements_->join_waiting.run(seq);
 }
 
 void Writer::park(std::int64_t seq, const Change::One& change) {

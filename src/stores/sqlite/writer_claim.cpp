@@ -69,6 +69,7 @@ void Writer::claim_rank(const Claim& verb, Names::Id queue, std::int64_t rank, s
         record.lease_end = from_us(to_us(saturating_add(verb.now, verb.lease)));
         claimed_.insert_or_assign(record.id, Claimed{.seq = last_seq,
                                                      .queue = queue,
+                                                     .rank = rank,
                                                      .token = record.task.token,
                                                      .owner = owner,
                                                      .started = now});

@@ -1,0 +1,174 @@
+// The verbs of MemoryStore that change nothing, but for the audit.
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "stores/memory/memory_store.hpp"
+
+namespace holdfast::stores {
+
+using core::State;
+using ports::TaskRecord;
+
+namespace {
+
+// Where a task stands in a list; the smallest comes first. What an order has no use for is zero.
+struct Place {
+  std::string queue;
+  std::int64_t priority = 0;
+  std::int64_t time = 0;
+  std::int64_t number = 0;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+// As Place, these numbers put the latest first: ~a < ~b if a > b, for every a and b.
+std::int64_t latest_first(WallTime time) {
+  return ~time.time_since_epoch().count();
+}
+
+enum class Order : char { waiting = 'w', running = 'r', changed = 'c', created = 'n' };
+
+Order order_of(const ports::Filter& filter) {
+  if (!filter.state) return Order::created;
+  switch (*filter.state) {
+    case State::pending:
+    case State::retrying: return Order::waiting;
+    case State::running: return Order::running;
+    case State::succeeded:
+    case State::failed:
+    case State::dead:
+    case State::canceled: return Order::changed;
+  }
+  return Order::created;
+}
+
+Place place_of(const MemoryStore::Kept& task, Order order) {
+  const TaskRecord& record = task.record;
+  switch (order) {
+    case Order::waiting:
+      return {record.queue, -std::int64_t{record.priority},
+              record.task.due.time_since_epoch().count(), task.number};
+    case Order::running: return {"", 0, 0, task.number};
+    case Order::changed: return {"", 0, latest_first(record.changed), ~task.number};
+    case Order::created: return {"", 0, latest_first(record.task.created), ~task.number};
+  }
+  return {};
+}
+
+// "w -5 1700000000 17 queue." The full stop tells a whole cursor from one that was cut.
+std::string cursor_text(Order order, const Place& place) {
+  return std::string(1, static_cast<char>(order)) + " " + std::to_string(place.priority) + " " +
+         std::to_string(place.time) + " " + std::to_string(place.number) + " " + place.queue + ".";
+}
+
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return {};
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return number;
+}
+
+Result<Place> parse_cursor(std::string_view cursor, Order order) {
+  const auto refuse = [&] {
+    return fail(ErrorCode::invalid_argument, "list",
+                "no page of this list gave the cursor \"" + std::string(cursor) + "\"");
+  };
+  std::string_view rest = cursor;
+  if (rest.size() < 2 || rest[0] != static_cast<char>(order) || rest[1] != ' ') return refuse();
+  rest.remove_prefix(2);
+  const auto priority = take_number(rest);
+  const auto time = take_number(rest);
+  const auto number = take_number(rest);
+  if (!priority || !time || !number || !rest.ends_with('.')) return refuse();
+  rest.remove_suffix(1);
+  return Place{std::string(rest), *priority, *time, *number};
+}
+
+bool matches(const TaskRecord& record, const ports::Filter& filter) {
+  const State state = record.task.state;
+  if (filter.state && state != *filter.state) return false;
+  if (!filter.queue.empty() && record.queue != filter.queue) return false;
+  if (!filter.type.empty() && record.type != filter.type) return false;
+  if (filter.group) {
+    if (state != State::failed && state != State::dead) return false;
+    if (record.fingerprint != *filter.group) return false;
+  }
+  if (filter.created_from && record.task.created < *filter.created_from) return false;
+  return !filter.created_until || record.task.created < *filter.created_until;
+}
+
+TaskRecord for_list(TaskRecord record) {
+  record.payload.clear();
+  record.key.clear();
+  record.result.reset();
+  record.attempts.clear();
+  return record;
+}
+
+}  // namespace
+
+Result<ports::Find::Answer> MemoryStore::run(const ports::Find& verb) {
+  const auto found = tasks_.find(verb.id);
+  if (found == tasks_.end()) return ports::Find::Answer();
+  return found->second.record;
+}
+
+Result<ports::List::Answer> MemoryStore::run(const ports::List& verb) {
+  const Order order = order_of(verb.filter);
+  std::map<Place, const TaskRecord*> matching;
+  for (const auto& [id, task] : tasks_) {
+    if (matches(task.record, verb.filter)) matching.emplace(place_of(task, order), &task.record);
+  }
+  auto next = matching.cbegin();
+  if (!verb.cursor.empty()) {
+    const auto after = parse_cursor(verb.cursor, order);
+    if (!after) return std::unexpected(after.error());
+    next = matching.upper_bound(*after);
+  }
+
+  ports::List::Answer page;
+  const std::size_t limit = std::max<std::size_t>(verb.limit, 1);
+  for (; next != matching.cend(); ++next) {
+    if (page.tasks.size() == limit) {
+      page.next = cursor_text(order, std::prev(next)->first);
+      break;
+    }
+    page.tasks.push_back(for_list(*next->second));
+  }
+  return page;
+}
+
+Result<ports::Count::Answer> MemoryStore::run(const ports::Count&) {
+  std::map<std::string, ports::QueueCounts> queues;
+  for (const auto& [queue, settings] : settings_) {
+    queues[queue].paused = settings.paused;
+    queues[queue].concurrency = settings.concurrency;
+  }
+  for (const auto& [id, task] : tasks_) {
+    const TaskRecord& record = task.record;
+    ++queues[record.queue].by_state[static_cast<std::size_t>(record.task.state)];
+  }
+
+  ports::Count::Answer counts;
+  for (auto& [queue, count] : queues) {
+    count.queue = queue;
+    count.oldest_due = next_due(queue);
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
+Result<ports::Groups::Answer> MemoryStore::run(const ports::Groups& verb) {
+  ports::Groups::Answer groups;
+  for (const auto& [key, group] : groups_)
+    groups.push_back(group);
+  std::ranges::sort(groups, std::less(), [](const ports::Group& group) {
+    return std::tuple(latest_first(group.last_seen), group.state, group.fingerprint);
+  });
+  if (groups.size() > verb.limit) groups.resize(verb.limit);
+  return groups;
+}
+
+}  // namespace holdfast::stores

@@ -1,0 +1,301 @@
+#include "stores/memory/memory_store.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/utf8.hpp"
+
+namespace holdfast::stores {
+
+using core::State;
+using ports::Change;
+using ports::TaskRecord;
+
+namespace {
+
+bool is_waiting(State state) {
+  return state == State::pending || state == State::retrying;
+}
+
+bool has_group(State state) {
+  return state == State::failed || state == State::dead;
+}
+
+// As every store keeps times: to the microsecond.
+WallTime kept(WallTime time) {
+  return std::chrono::floor<std::chrono::microseconds>(time);
+}
+
+std::optional<WallTime> kept(std::optional<WallTime> time) {
+  if (time) time = kept(*time);
+  return time;
+}
+
+std::optional<Failure> kept(std::optional<Failure> failure) {
+  if (failure) failure->message = utf8_prefix(failure->message, ports::kKeptMessageBytes);
+  return failure;
+}
+
+bool has_same_body(const TaskRecord& record, const ports::NewTask& task) {
+  return record.type == task.type && record.queue == task.queue && record.payload == task.payload;
+}
+
+// What Claim tells: all but what only Find does.
+TaskRecord for_claim(TaskRecord record) {
+  record.key.clear();
+  record.result.reset();
+  record.attempts.clear();
+  return record;
+}
+
+TaskRecord for_overdue(TaskRecord record) {
+  record.payload.clear();
+  return for_claim(std::move(record));
+}
+
+bool holds(const TaskRecord& record, core::Token token) {
+  return record.task.state == State::running && record.task.token == token;
+}
+
+// The attempt that ends when the running task `record` is moved at `ended`.
+void remember_attempt(TaskRecord& record, const core::Transition& transition, WallTime ended) {
+  record.attempts.push_back({.token = record.task.token,
+                             .event = transition.event,
+                             .started = record.changed,
+                             .ended = ended,
+                             .owner = record.owner,
+                             .failure = transition.failure});
+  if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
+}
+
+}  // namespace
+
+void MemoryStore::carry_out(std::span<ports::Request> batch) {
+  for (ports::Request& request : batch) {
+    std::visit([this](auto& asked) { asked.answer = run(asked.verb); }, request);
+  }
+}
+
+bool MemoryStore::damage(const TaskId& id, const std::function<void(TaskRecord&)>& how) {
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return false;
+  how(found->second.record);
+  return true;
+}
+
+Result<ports::Submit::Answer> MemoryStore::run(const ports::Submit& verb) {
+  ports::Submit::Answer answers;
+  for (const ports::NewTask& task : verb.tasks)
+    answers.push_back(accept(task));
+  return answers;
+}
+
+Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) {
+  if (const auto key = keys_.find(task.key); key != keys_.end()) {
+    const TaskRecord& earlier = tasks_.at(key->second).record;
+    if (has_same_body(earlier, task)) return ports::Submit::Accepted{earlier.id, true};
+    return fail(ErrorCode::conflict, "submit",
+                "the key \"" + task.key + "\" belongs to task " + earlier.id.text() +
+                    ", which has another type, queue or payload");
+  }
+  if (const auto same_id = tasks_.find(task.id); same_id != tasks_.end()) {
+    const TaskRecord& earlier = same_id->second.record;
+    if (has_same_body(earlier, task) && earlier.key == task.key) {
+      return ports::Submit::Accepted{earlier.id, true};
+    }
+    return fail(ErrorCode::conflict, "submit",
+                "task " + task.id.text() + " exists with another type, queue, payload or key");
+  }
+  TaskRecord record;
+  record.id = task.id;
+  record.type = task.type;
+  record.queue = task.queue;
+  record.payload = task.payload;
+  record.priority = task.priority;
+  record.key = task.key;
+  record.limits = task.limits;
+  record.task.created = kept(task.created);
+  record.task.due = kept(task.due);
+  record.task.deadline = kept(task.deadline);
+  record.changed = record.task.created;
+  if (!task.key.empty()) keys_.emplace(task.key, task.id);
+  tasks_.emplace(task.id, Kept{std::move(record), static_cast<std::int64_t>(++accepted_)});
+  return ports::Submit::Accepted{task.id, false};
+}
+
+Result<ports::Claim::Answer> MemoryStore::run(const ports::Claim& verb) {
+  const WallTime now = kept(verb.now);
+  using Place = std::tuple<int, WallTime, std::int64_t>;  // in the order of claims
+  std::map<Place, TaskRecord*> waiting;
+  for (auto& [id, task] : tasks_) {
+    TaskRecord& record = task.record;
+    if (record.queue != verb.queue || !is_waiting(record.task.state)) continue;
+    if (record.task.due > now) continue;
+    waiting.emplace(Place{-record.priority, record.task.due, task.number}, &record);
+  }
+
+  ports::Claim::Answer answer;
+  for (auto& [place, record] : waiting) {
+    if (answer.tasks.size() == verb.max || is_blocked(verb.queue)) break;
+    auto transition = core::claim(record->task, now);
+    if (!transition) return std::unexpected(transition.error());
+    core::apply(*transition, record->task);
+    record->changed = now;
+    record->owner = verb.owner;
+    record->lease_end = kept(saturating_add(now, verb.lease));
+    answer.tasks.push_back(for_claim(*record));
+  }
+  answer.next_due = next_due(verb.queue);
+  answer.blocked = is_blocked(verb.queue);
+  return answer;
+}
+
+bool MemoryStore::is_blocked(const std::string& queue) const {
+  const auto found = settings_.find(queue);
+  if (found == settings_.end()) return false;
+  if (found->second.paused) return true;
+  if (found->second.concurrency == 0) return false;
+  const auto running = std::ranges::count_if(tasks_, [&](const auto& task) {
+    const TaskRecord& record = task.second.record;
+    return record.queue == queue && record.task.state == State::running;
+  });
+  return running >= found->second.concurrency;
+}
+
+std::optional<WallTime> MemoryStore::next_due(const std::string& queue) const {
+  std::optional<WallTime> earliest;
+  for (const auto& [id, task] : tasks_) {
+    const TaskRecord& record = task.record;
+    if (record.queue != queue || !is_waiting(record.task.state)) continue;
+    earliest = std::min(earliest.value_or(record.task.due), record.task.due);
+  }
+  return earliest;
+}
+
+Result<ports::Renew::Answer> MemoryStore::run(const ports::Renew& verb) {
+  ports::Renew::Answer answers;
+  for (const ports::Held& claim : verb.claims) {
+    const auto found = tasks_.find(claim.id);
+    const bool is_held = found != tasks_.end() && holds(found->second.record, claim.token);
+    if (is_held) found->second.record.lease_end = kept(verb.lease_end);
+    answers.push_back(is_held);
+  }
+  return answers;
+}
+
+Result<Change::Answer> MemoryStore::run(const Change& verb) {
+  for (const Change::One& one : verb.changes) {
+    if (one.transition.to != State::running) continue;
+    return fail(ErrorCode::invalid_argument, "change",
+                "task " + one.id.text() +
+                    " cannot be made running by a change: it would have no "
+                    "owner and no lease. Claim it");
+  }
+  Change::Answer answers;
+  for (const Change::One& one : verb.changes)
+    answers.push_back(change(one));
+  return answers;
+}
+
+Change::Done MemoryStore::change(const Change::One& one) {
+  const auto found = tasks_.find(one.id);
+  if (found == tasks_.end()) return Change::Done::unknown_task;
+  TaskRecord& record = found->second.record;
+  if (record.task.state != one.transition.from || record.task.token != one.token) {
+    return Change::Done::moved_on;
+  }
+
+  core::Transition transition = one.transition;
+  const WallTime moved = kept(transition.due - transition.wait);
+  transition.due = kept(transition.due);
+  transition.deadline = kept(transition.deadline);
+  transition.failure = kept(transition.failure);
+
+  if (has_group(record.task.state)) leave_group(record);
+  if (record.task.state == State::running) remember_attempt(record, transition, moved);
+  core::apply(transition, record.task);
+  record.changed = moved;
+  record.owner.clear();
+  record.lease_end = {};
+  record.result.reset();
+  if (transition.to == State::succeeded) record.result = one.result;
+  record.fingerprint = has_group(transition.to) ? one.fingerprint : Fingerprint();
+  if (has_group(transition.to)) {
+    enter_group(record, transition.failure ? transition.failure->message : std::string());
+  }
+  return Change::Done::applied;
+}
+
+void MemoryStore::enter_group(const TaskRecord& record, std::string_view example) {
+  const GroupKey key{record.task.state, record.fingerprint};
+  const auto [place, is_new] = groups_.try_emplace(key);
+  ports::Group& group = place->second;
+  if (is_new) {
+    group = {.state = record.task.state,
+             .fingerprint = record.fingerprint,
+             .first_seen = record.changed,
+             .last_seen = record.changed,
+             .example = std::string(example)};
+  }
+  ++group.count;
+  group.first_seen = std::min(group.first_seen, record.changed);
+  group.last_seen = std::max(group.last_seen, record.changed);
+}
+
+void MemoryStore::leave_group(const TaskRecord& record) {
+  const auto found = groups_.find({record.task.state, record.fingerprint});
+  if (found != groups_.end() && --found->second.count == 0) groups_.erase(found);
+}
+
+Result<ports::Overdue::Answer> MemoryStore::run(const ports::Overdue& verb) {
+  ports::Overdue::Answer overdue;
+  for (const auto& [id, task] : tasks_) {
+    const TaskRecord& record = task.record;
+    if (record.task.state != State::running) continue;
+    const bool is_orphan = !verb.sole_owner.empty() && record.owner != verb.sole_owner;
+    if (record.lease_end >= kept(verb.now) && !is_orphan) continue;
+    if (overdue.size() == verb.max) break;
+    overdue.push_back(for_overdue(record));
+  }
+  return overdue;
+}
+
+Result<ports::Purge::Answer> MemoryStore::run(const ports::Purge& verb) {
+  if (!core::is_terminal(verb.state)) {
+    return fail(ErrorCode::invalid_argument, "purge",
+                "tasks that are " + std::string(to_string(verb.state)) + " have not ended");
+  }
+  std::map<std::pair<WallTime, std::int64_t>, TaskId> oldest_first;
+  for (const auto& [id, task] : tasks_) {
+    const TaskRecord& record = task.record;
+    if (record.task.state != verb.state || record.changed >= kept(verb.ended_before)) continue;
+    oldest_first.emplace(std::pair(record.changed, task.number), id);
+  }
+
+  std::size_t purged = 0;
+  for (const auto& [place, id] : oldest_first) {
+    if (purged == verb.max) break;
+    const TaskRecord& record = tasks_.at(id).record;
+    if (has_group(verb.state)) leave_group(record);
+    keys_.erase(record.key);
+    tasks_.erase(id);
+    ++removed_[static_cast<std::size_t>(verb.state)];
+    ++purged;
+  }
+  return purged;
+}
+
+Result<ports::Configure::Answer> MemoryStore::run(const ports::Configure& verb) {
+  if (verb.concurrency && *verb.concurrency < 0) {
+    return fail(ErrorCode::invalid_argument, "configure",
+                "the concurrency of queue \"" + verb.queue + "\" cannot be " +
+                    std::to_string(*verb.concurrency) + ": at least 0, which is no limit");
+  }
+  if (!verb.paused && !verb.concurrency) return ports::Configure::Answer();
+  Settings& settings = settings_[verb.queue];
+  settings.paused = verb.paused.value_or(settings.paused);
+  settings.concurrency = verb.concurrency.value_or(settings.concurrency);
+  return ports::Configure::Answer();
+}
+
+}  // namespace holdfast::stores
