@@ -22,8 +22,12 @@ class Witness {
   virtual void end(Place place) noexcept = 0;
 
   // What was under way when the last process ended; nothing: it cannot tell, so any claim may have
-  // been. Set when the witness is made.
+  // been. Set when the witness is made. May name claims that are settled since.
   [[nodiscard]] virtual const std::optional<std::vector<Held>>& last_life() const noexcept = 0;
+
+  // What is left of the last life is settled in the store. Until this is said, the next life is
+  // told of it too: a process may die before it has come to it. Threads: any.
+  virtual void forget_last_life() noexcept {}
 };
 
 }  // namespace holdfast::ports

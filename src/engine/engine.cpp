@@ -1,0 +1,208 @@
+#include "engine/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/breakers.hpp"
+#include "engine/decisions.hpp"
+#include "engine/floor.hpp"
+#include "engine/janitor.hpp"
+#include "engine/lease_keeper.hpp"
+#include "engine/processor.hpp"
+#include "engine/rescuer.hpp"
+#include "engine/settler.hpp"
+#include "engine/shutdown.hpp"
+#include "engine/timeouts.hpp"
+
+namespace holdfast::engine {
+
+struct Engine::Roles {
+  Roles(Parts parts, Options options)
+      : floor(std::move(parts), std::move(options)),
+        inbox(std::make_shared<Inbox>(floor.parts.loop, [this] { drain(); })) {
+    floor.on_progress = [this] {
+      refill();
+      shutdown.run_once();
+    };
+  }
+
+  ~Roles() {
+    inbox->close();
+    for (const auto& run : floor.runs) {
+      run->on_loop.permit = {};  // handlers may hold the run for longer than there are breakers
+      (void)run->revoke();
+      run->request_stop();
+    }
+  }
+
+  Processor* processor_of(std::string_view queue) const {
+    const auto found = std::ranges::find_if(
+        processors, [&](const auto& processor) { return processor->name() == queue; });
+    return found == processors.end() ? nullptr : found->get();
+  }
+
+  // What handlers have reported since the last time: one Change, and the claims right behind it.
+  void drain() {
+    for (const auto& run : inbox->take())
+      run->processor().end(run);
+    settler.flush();
+    floor.on_progress();
+  }
+
+  void refill() {
+    for (const auto& processor : processors)
+      processor->run_once();
+  }
+
+  void submitted(const std::vector<ports::NewTask>& tasks);
+  void carried(const ports::TaskRecord& record, const core::Transition& transition);
+
+  Floor floor;
+  const std::shared_ptr<Inbox> inbox;
+  Breakers breakers{floor};  // outlive the permits that runs hold
+  Settler settler{floor};
+  Timeouts timeouts{floor, settler};
+  std::vector<std::unique_ptr<Processor>> processors;
+  LeaseKeeper lease_keeper{floor, timeouts};
+  Rescuer rescuer{floor, settler.judge(), [this](const std::string& queue) {
+                    if (Processor* processor = processor_of(queue)) processor->news();
+                  }};
+  Janitor janitor{floor};
+  Decisions decisions{
+      floor, [this](const auto& record, const auto& transition) { carried(record, transition); }};
+  Shutdown shutdown{floor, settler, timeouts, processors};
+  UuidSource ids{floor.parts.random};
+};
+
+// The claims go right behind what they may find: both are one batch for the store.
+void Engine::Roles::submitted(const std::vector<ports::NewTask>& tasks) {
+  Processor* processor = nullptr;
+  std::string_view queue;
+  for (const ports::NewTask& task : tasks) {
+    if (!processor || task.queue != queue) {
+      queue = task.queue;
+      processor = processor_of(queue);
+    }
+    if (processor) processor->due_at(task.due);
+  }
+}
+
+void Engine::Roles::carried(const ports::TaskRecord& record, const core::Transition& transition) {
+  ++floor.stats.settled[static_cast<std::size_t>(transition.event)];
+  if (transition.to == core::State::pending) {
+    if (Processor* processor = processor_of(record.queue)) processor->news();
+  } else if (transition.from == core::State::running) {
+    const auto run = floor.runs.find({record.id, record.task.token});
+    if (run && !run->on_loop.settled) lease_keeper.drop(*run);
+  }
+}
+
+Engine::Engine(Parts parts, Options options)
+    : roles_(std::make_unique<Roles>(std::move(parts), std::move(options))) {}
+
+Engine::~Engine() = default;
+
+void Engine::handle(std::string type, TypeOptions options) {
+  const std::string dependency = options.dependency;
+  TaskType& added = roles_->floor.add_type(std::move(type), std::move(options));
+  if (!dependency.empty()) added.breaker = &roles_->breakers.of(dependency);
+}
+
+void Engine::serve(QueueOptions queue) {
+  Roles& roles = *roles_;
+  roles.processors.push_back(std::make_unique<Processor>(
+      roles.floor, Processor::Roles{roles.settler, roles.breakers, roles.timeouts}, roles.inbox,
+      std::move(queue)));
+}
+
+void Engine::start(std::move_only_function<void()> ready) {
+  Roles& roles = *roles_;
+  roles.floor.parts.log.log(Level::info, "engine.start", "the engine starts",
+                            {{"owner", roles.floor.options.owner},
+                             {"queues", roles.processors.size()},
+                             {"types", roles.floor.type_count()}});
+  auto first_done = [&roles, ready = std::make_shared<decltype(ready)>(std::move(ready))] {
+    if (!roles.floor.shutting_down) {
+      for (const auto& processor : roles.processors)
+        processor->start();
+      roles.janitor.start();
+    }
+    if (*ready) (*ready)();
+  };
+  roles.lease_keeper.start();
+  roles.rescuer.start(std::move(first_done));
+}
+
+void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
+  Floor& floor = roles_->floor;
+  if (floor.shutting_down || floor.broken()) {
+    auto refusal = floor.broken() ? std::unexpected(*floor.stats.broken)
+                                  : fail(ErrorCode::unavailable, "submit", "shutting down");
+    floor.parts.loop.post(floor.guarded(
+        [then = std::move(then), refusal = std::move(refusal)]() mutable { then(refusal); }));
+    return;
+  }
+  const WallTime now = floor.wall_now();
+  for (ports::NewTask& task : tasks) {
+    if (task.id == TaskId()) task.id = TaskId(roles_->ids.next(now));
+    if (task.created == WallTime{}) task.created = now;
+    if (task.due == WallTime{}) task.due = task.created;
+  }
+  roles_->submitted(tasks);
+  floor.ask(floor.parts.writer, ports::Submit{std::move(tasks)},
+            [then = std::move(then)](ports::Asked<ports::Submit>& asked) mutable {
+              then(std::move(asked.answer));
+            });
+  roles_->refill();
+}
+
+void Engine::cancel(TaskId id, Decided then) {
+  roles_->decisions.cancel(id, std::move(then));
+}
+
+void Engine::replay(TaskId id, core::ReplayOptions options, Decided then) {
+  roles_->decisions.replay(id, options, std::move(then));
+}
+
+void Engine::discard(TaskId id, Decided then) {
+  roles_->decisions.discard(id, std::move(then));
+}
+
+void Engine::configure(ports::Configure configure, Configured then) {
+  Floor& floor = roles_->floor;
+  Processor* processor = roles_->processor_of(configure.queue);
+  floor.ask(floor.parts.writer, std::move(configure),
+            [then = std::move(then)](ports::Asked<ports::Configure>& asked) mutable {
+              then(std::move(asked.answer));
+            });
+  if (processor) processor->news();
+}
+
+void Engine::shut_down(std::move_only_function<void(ShutdownReport)> then) {
+  Roles& roles = *roles_;
+  roles.rescuer.stop();
+  roles.janitor.stop();
+  roles.shutdown.start(std::move(then), [&roles] {
+    roles.lease_keeper.stop();
+    roles.timeouts.stop();
+  });
+}
+
+void Engine::hurry() {
+  roles_->shutdown.hurry();
+}
+
+Stats Engine::stats() const {
+  const Floor& floor = roles_->floor;
+  Stats stats = floor.stats;
+  stats.claimed = floor.runs.size();
+  stats.running = static_cast<std::size_t>(std::ranges::count_if(
+      floor.runs, [](const auto& run) { return run->has_begun() && !run->on_loop.ended; }));
+  return stats;
+}
+
+Breaker* Engine::breaker(const std::string& dependency) {
+  return roles_->breakers.find(dependency);
+}
+
+}  // namespace holdfast::engine

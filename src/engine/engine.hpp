@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/result.hpp>
+
+#include "core/rules.hpp"
+#include "engine/options.hpp"
+#include "ports/store.hpp"
+
+namespace holdfast::engine {
+
+struct Stats {
+  std::size_t claimed = 0;                  // attempts at hand, begun or not
+  std::size_t running = 0;                  // of these, begun and not ended
+  std::array<std::uint64_t, 14> settled{};  // index: core::Event; what the store has confirmed
+  std::uint64_t refused = 0;                // settlements whose claim was lost (N6)
+  std::uint64_t rescued = 0;
+  std::uint64_t purged = 0;
+  std::optional<Error> broken = {};  // the store is corrupt: the engine does nothing any more
+
+  [[nodiscard]] std::uint64_t count(core::Event event) const {
+    return settled[static_cast<std::size_t>(event)];
+  }
+};
+
+// What a shutdown did with the attempts that were at hand (T3).
+struct ShutdownReport {
+  std::size_t finished = 0;     // ended by themselves
+  std::size_t handed_back = 0;  // pending again, with nothing spent; abandoned ones are among them
+  std::size_t cut_short = 0;    // of those handed back: their handlers were at work
+  std::size_t abandoned = 0;    // of those cut short: handlers that did not end though asked to
+  std::size_t unsettled = 0;    // the store could not be told: the next life rescues them
+};
+
+// Runs tasks: claims them, has their handlers work, settles what comes of it by the rules, and
+// rescues what others left. Also the way in for new tasks and for people's decisions.
+//
+// Everything is asked and answered on the loop: members must be called there (or while it does not
+// run), callbacks come from there and never from within the call. One that cannot be answered any
+// more because the engine is destroyed is dropped.
+//
+// It may be destroyed at any time, on the loop: that is a crash, as far as its tasks are concerned.
+// shut_down() first where that is not wanted. Attempts that handlers still hold are told to stop,
+// and what they report is dropped.
+class Engine {
+ public:
+  Engine(Parts parts, Options options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // What it runs; before start(). A task whose type nobody handles fails, and is retried by the
+  // default policy. An engine without queues runs nothing: a client, a janitor and a rescuer.
+  void handle(std::string type, TypeOptions options);
+  void serve(QueueOptions queue);
+
+  // Rescues what dead owners have left (N8), then begins to claim, then calls `ready`. While the
+  // store is away both are tried again.
+  void start(std::move_only_function<void()> ready = {});
+
+  // Accepts tasks, as Submit does. An id that is nil is made; `created` that is not given is now,
+  // `due` that is not given is `created`. Errors come to the caller at once: `unavailable` may have
+  // happened, so ask again with the same ids or keys.
+  using Submitted = std::move_only_function<void(Result<ports::Submit::Answer>)>;
+  void submit(std::vector<ports::NewTask> tasks, Submitted then);
+
+  // What a person decides about one task: core/rules.hpp says what each means and when it is
+  // refused (conflict); not_found without such a task. A running task that is canceled is asked to
+  // stop, and what its handler reports counts no more.
+  using Decided = std::move_only_function<void(Result<core::Transition>)>;
+  void cancel(TaskId id, Decided then);
+  void replay(TaskId id, core::ReplayOptions options, Decided then);
+  void discard(TaskId id, Decided then);
+
+  // Settings of a queue; one that is resumed goes on at once.
+  using Configured = std::move_only_function<void(Result<ports::Configure::Answer>)>;
+  void configure(ports::Configure configure, Configured then);
+
+  // T3: accepts and claims no more; hands back what has not begun; lets the rest finish for
+  // `shutdown_grace`; asks what is left to stop and hands it back. `then` comes when the store has
+  // answered all of it, or has been away for as long as both graces together.
+  void shut_down(std::move_only_function<void(ShutdownReport)> then);
+  // The second signal: no more grace for running tasks; they are asked to stop now.
+  void hurry();
+
+  [[nodiscard]] Stats stats() const;
+  // The state of each dependency's breaker, by name; nothing: no type names it.
+  [[nodiscard]] Breaker* breaker(const std::string& dependency);
+
+ private:
+  struct Roles;
+  std::unique_ptr<Roles> roles_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/live_run.hpp"
+#include "engine/task_type.hpp"
+#include "ports/store_lane.hpp"
+
+namespace holdfast::engine {
+
+// The ground that all roles of one engine stand on. Threads: the loop's.
+class Floor {
+ public:
+  Floor(Parts parts, Options options);
+  Floor(const Floor&) = delete;
+  Floor& operator=(const Floor&) = delete;
+
+  const Parts parts;
+  const Options options;
+  LiveRuns runs;
+  Stats stats;
+  std::size_t places_asked = 0;  // of claims under way, of all queues
+  bool shutting_down = false;
+  // To be called when a run has ended or the store has answered: there may be more to do.
+  std::function<void()> on_progress = [] {};
+
+  [[nodiscard]] bool broken() const noexcept { return stats.broken.has_value(); }
+  // Looks at an error of the store; the first that says it is corrupt breaks the engine.
+  void note(const Error& error);
+
+  TaskType& add_type(std::string name, TypeOptions options);
+  [[nodiscard]] const TaskType* find_type(std::string_view name) const;
+  // Of a type that nobody handles: the default policy, and no handler.
+  [[nodiscard]] const TaskType& type_or_default(std::string_view name) const;
+  [[nodiscard]] std::size_t type_count() const noexcept { return types_.size(); }
+  template <class Look>
+  void for_each_type(Look look) const {
+    for (const auto& [name, type] : types_)
+      look(*type);
+  }
+
+  // Asks a lane; `then(ports::Asked<Verb>&)` gets the verb back with its answer, unless the engine
+  // is gone by then.
+  template <class Verb, class Then>
+  void ask(ports::StoreLane& lane, Verb verb, Then then) {
+    lane.ask(ports::Asked<Verb>{std::move(verb)},
+             [this, alive = std::weak_ptr(alive_),
+              then = std::move(then)](ports::Request request) mutable {
+               if (alive.expired()) return;
+               auto& asked = std::get<ports::Asked<Verb>>(request);
+               if (!asked.answer) note(asked.answer.error());
+               then(asked);
+             });
+  }
+
+  // Work that does nothing once the engine is gone.
+  template <class Work>
+  [[nodiscard]] auto guarded(Work work) {
+    return [alive = std::weak_ptr(alive_), work = std::move(work)](auto&&... arguments) mutable {
+      if (!alive.expired()) work(std::forward<decltype(arguments)>(arguments)...);
+    };
+  }
+
+  [[nodiscard]] WallTime wall_now() const noexcept { return parts.clock.wall_now(); }
+  [[nodiscard]] SteadyTime now() const noexcept { return parts.clock.now(); }
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
+  std::unordered_map<std::string, std::unique_ptr<TaskType>, TextHash, std::equal_to<>> types_;
+  TaskType unknown_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace holdfast::engine

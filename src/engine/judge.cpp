@@ -1,0 +1,118 @@
+#include "engine/judge.hpp"
+
+#include <functional>
+
+#include "core/rules.hpp"
+#include "core/utf8.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t kLoggedBytes = 1000;
+constexpr std::size_t kRememberedBytes = 512;
+
+// The task may have limits of its own. A policy is copied only then.
+core::TaskPolicy own_policy(const core::TaskPolicy& policy, const ports::OwnLimits& limits) {
+  core::TaskPolicy own = policy;
+  if (limits.attempts) own.attempts = *limits.attempts;
+  if (limits.timeout) own.timeout = *limits.timeout;
+  return own;
+}
+
+Result<core::Transition> decide(const ports::TaskRecord& record, const TaskType& type,
+                                const core::Outcome& outcome, const Verdict& verdict, WallTime now,
+                                Random& random) {
+  if (!record.limits.attempts) {
+    return core::decide(record.task, outcome, verdict, type.options.policy, now, random);
+  }
+  return core::decide(record.task, outcome, verdict, own_policy(type.options.policy, record.limits),
+                      now, random);
+}
+
+}  // namespace
+
+Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type,
+                           core::Outcome outcome) {
+  static const Classifier retry_everything;
+  Judged judged;
+  if (const auto* failure = std::get_if<Failure>(&outcome)) {
+    const Classifier& classifier =
+        type.options.classifier ? *type.options.classifier : retry_everything;
+    judged.verdict = classifier.classify(failure->view(), floor_.parts.log).verdict;
+  }
+  auto transition =
+      decide(record, type, outcome, judged.verdict, floor_.wall_now(), floor_.parts.random);
+  ports::Change::One& change = judged.change;
+  change.id = record.id;
+  change.token = record.task.token;
+  // What a store hands out as running can be settled; one that does not is a bug of ours.
+  change.transition = std::move(transition).value();
+  if (auto* success = std::get_if<core::Success>(&outcome)) {
+    change.result = std::move(success->result);
+  }
+  const core::State to = change.transition.to;
+  if (to == core::State::failed || to == core::State::dead) {
+    change.fingerprint = group_of(change.transition);
+  }
+  return judged;
+}
+
+Fingerprint Judge::group_of(const core::Transition& transition) {
+  std::string_view text;
+  if (transition.failure) {
+    text = transition.failure->message;
+  } else if (transition.dead_reason) {
+    text = core::to_string(*transition.dead_reason);
+  }
+  if (text.size() > kRememberedBytes) return fingerprint(text);
+  Known& known = known_[std::hash<std::string_view>()(text) % known_.size()];
+  if (known.text != text || known.fingerprint == Fingerprint()) {
+    known = {std::string(text), fingerprint(text)};
+  }
+  return known.fingerprint;
+}
+
+void Judge::log(const ports::TaskRecord& record, const ports::Change::One& change) const {
+  const core::Transition& transition = change.transition;
+  if (transition.to == core::State::succeeded) return;
+  const std::string id = record.id.text();
+  const std::string_view error = transition.failure
+                                     ? utf8_prefix(transition.failure->message, kLoggedBytes)
+                                     : std::string_view("");
+  const int attempts = transition.spent.attempts + transition.spent.crashes;
+  const Logger& log = floor_.parts.log;
+  switch (transition.to) {
+    case core::State::retrying:
+      log.log(Level::info, "task.retry", "tried again later",
+              {{"task", id},
+               {"type", record.type},
+               {"queue", record.queue},
+               {"event", core::to_string(transition.event)},
+               {"attempt", attempts},
+               {"wait", transition.wait},
+               {"error", error}});
+      return;
+    case core::State::failed:
+      log.log(Level::warning, "task.failed", "given up at once: trying again cannot help",
+              {{"task", id},
+               {"type", record.type},
+               {"queue", record.queue},
+               {"attempts", attempts},
+               {"error", error}});
+      return;
+    case core::State::dead:
+      log.log(Level::warning, "task.dead", "a dead letter",
+              {{"task", id},
+               {"type", record.type},
+               {"queue", record.queue},
+               {"reason", transition.dead_reason ? core::to_string(*transition.dead_reason) : ""},
+               {"attempts", attempts},
+               {"error", error}});
+      return;
+    default:
+      log.log(Level::debug, "task.handed_back", "pending again, nothing spent",
+              {{"task", id}, {"type", record.type}, {"queue", record.queue}});
+  }
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <holdfast/breaker.hpp>
+#include <holdfast/classify.hpp>
+#include <holdfast/clock.hpp>
+#include <holdfast/log.hpp>
+
+#include "core/task.hpp"
+#include "ports/handler.hpp"
+#include "ports/loop.hpp"
+#include "ports/store_lane.hpp"
+#include "ports/witness.hpp"
+
+namespace holdfast::engine {
+
+// What an engine is built on. All of it must outlive the engine; the loop, the clock and the
+// witness must also outlive every attempt that its handlers still hold then.
+struct Parts {
+  ports::Loop& loop;
+  ports::StoreLane& writer;
+  ports::StoreLane& reader;  // for queries; may be the writer
+  Clock& clock;
+  Random& random;
+  Logger log = {};
+  ports::Witness* witness = nullptr;  // nothing: after a crash, every claim may have begun
+};
+
+// How the tasks of one type are run.
+struct TypeOptions {
+  std::shared_ptr<ports::Handler> handler = {};
+  core::TaskPolicy policy = {};
+  std::shared_ptr<const Classifier> classifier = {};  // nothing: everything is retried
+  std::string dependency = {};  // what it calls: types that name the same share a breaker (N4)
+};
+
+struct QueueOptions {
+  std::string name = {};
+  std::size_t concurrency = 16;  // of this process: most attempts that are worked on at once
+};
+
+// How long tasks are kept after they have ended. Nothing: for ever (T5, N9).
+struct Keep {
+  std::optional<Duration> succeeded = std::chrono::hours(24);  // T7
+  std::optional<Duration> canceled = std::chrono::hours(24);
+  std::optional<Duration> failed = {};
+  std::optional<Duration> dead = {};
+};
+
+struct Options {
+  std::string owner = {};   // a name that no other engine has or had: one for each life
+  bool sole_owner = false;  // as OpenStore says it
+  Duration lease = std::chrono::seconds(30);
+  Duration sweep_every = std::chrono::seconds(1);
+  Duration janitor_every = std::chrono::minutes(1);
+  Duration shutdown_grace = std::chrono::seconds(30);  // T3: for running tasks to finish
+  Duration stop_grace = std::chrono::seconds(5);  // for a handler that was asked to stop, to end
+  Keep keep = {};
+  Breaker::Options breaker = {};    // of every dependency; the name is the dependency's
+  std::size_t most_claimed = 4096;  // of all queues together
+  // The store is corrupt: nothing is claimed or settled any more. Called once, on the loop.
+  std::function<void(const Error&)> on_broken = {};
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,148 @@
+#include "engine/settler.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "engine/processor.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+// While the store is busy, fewer than this wait for its answer instead of making a request of
+// their own.
+constexpr std::size_t kWorthAsking = 32;
+
+void report(Breaker::Permit& permit, const core::Outcome& outcome, const Verdict& verdict) {
+  if (!permit) return;
+  if (std::holds_alternative<core::Success>(outcome)) {
+    permit.success();
+    return;
+  }
+  const auto* failure = std::get_if<Failure>(&outcome);
+  if (!failure) {
+    permit = {};
+    return;
+  }
+  const bool unwell = failure->kind != FailureKind::error || verdict.kind == VerdictKind::retry ||
+                      verdict.kind == VerdictKind::throttle;
+  if (unwell) {
+    permit.failure();
+  } else if (verdict.kind == VerdictKind::success) {
+    permit.success();
+  } else {
+    permit = {};  // the task is at fault, which says nothing of the dependency
+  }
+}
+
+}  // namespace
+
+void Settler::settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome) {
+  run->on_loop.settling = true;
+  const bool succeeded = std::holds_alternative<core::Success>(outcome);
+  if (run->on_loop.permit && !succeeded) {
+    Judge::Judged judged = judge_.judge(run->task(), run->type(), outcome);
+    report(run->on_loop.permit, outcome, judged.verdict);
+    waiting_.changes.push_back(std::move(judged.change));
+  } else {
+    run->on_loop.permit.success();
+    waiting_.changes.push_back(judge_.judge(run->task(), run->type(), std::move(outcome)).change);
+  }
+  waiting_.runs.push_back(run);
+}
+
+void Settler::flush() {
+  if (waiting_.runs.empty() || retry_ || floor_.broken()) return;
+  if (under_way_ > 0 && waiting_.runs.size() < kWorthAsking) return;
+  ask();
+}
+
+void Settler::ask() {
+  if (repeated_) forget_lost();
+  if (waiting_.runs.empty()) return;
+  // Before the claims that follow, which tell of what is due later, and after the claims that are
+  // under way, which do not.
+  for (std::size_t i = 0; i < waiting_.runs.size(); ++i) {
+    const core::Transition& transition = waiting_.changes[i].transition;
+    if (!core::is_terminal(transition.to)) waiting_.runs[i]->processor().due_at(transition.due);
+  }
+  ++under_way_;
+  Batch batch = std::exchange(waiting_, {});
+  floor_.ask(floor_.parts.writer, ports::Change{std::move(batch.changes)},
+             [this, runs = std::move(batch.runs), repeated = std::exchange(repeated_, false)](
+                 ports::Asked<ports::Change>& asked) mutable {
+               answered(asked, std::move(runs), repeated);
+             });
+}
+
+void Settler::answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated) {
+  --under_way_;
+  if (!asked.answer) {
+    keep(std::move(asked.verb.changes), std::move(runs), asked.answer.error());
+  } else {
+    backoff_.reset();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      confirmed(*runs[i], asked.verb.changes[i], (*asked.answer)[i], repeated);
+    }
+  }
+  flush();
+  floor_.on_progress();
+}
+
+void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
+                        bool repeated) {
+  if (run.on_loop.settled) return;  // its claim was lost meanwhile, or it was canceled
+  run.on_loop.settled = true;
+  if (done == ports::Change::Done::applied) {
+    ++floor_.stats.settled[static_cast<std::size_t>(change.transition.event)];
+    judge_.log(run.task(), change);
+    run.processor().settled_one();
+  } else {
+    ++floor_.stats.refused;
+    floor_.parts.log.log(Level::warning, "task.settle_refused",
+                         repeated
+                             ? "settled before, when the store could not say so, or no longer ours"
+                             : "no longer ours: what the handler reported counts no more",
+                         {{"task", run.task().id.text()},
+                          {"type", run.task().type},
+                          {"token", run.task().task.token.value},
+                          {"event", core::to_string(change.transition.event)}});
+  }
+  floor_.runs.release(run);
+}
+
+void Settler::keep(std::vector<ports::Change::One> changes, Runs runs, const Error& error) {
+  repeated_ = true;
+  // Earlier ones first; what has gathered since goes with them.
+  std::ranges::move(waiting_.changes, std::back_inserter(changes));
+  std::ranges::move(waiting_.runs, std::back_inserter(runs));
+  waiting_ = {std::move(changes), std::move(runs)};
+  if (floor_.broken() || retry_) return;
+  const Duration wait = backoff_.next(floor_.parts.random);
+  floor_.parts.log.log(Level::warning, "store.unavailable",
+                       "the store did not take what became of tasks: kept, and told again",
+                       {{"operation", "settle"},
+                        {"tasks", waiting_.runs.size()},
+                        {"attempt", backoff_.failures()},
+                        {"wait", wait},
+                        {"error", error.text()}});
+  retry_ = floor_.parts.loop.after(wait, [this] {
+    retry_.reset();
+    flush();
+    floor_.on_progress();
+  });
+}
+
+void Settler::forget_lost() {
+  Batch left;
+  for (std::size_t i = 0; i < waiting_.runs.size(); ++i) {
+    if (waiting_.runs[i]->on_loop.settled) {
+      floor_.runs.release(*waiting_.runs[i]);
+      continue;
+    }
+    left.changes.push_back(std::move(waiting_.changes[i]));
+    left.runs.push_back(std::move(waiting_.runs[i]));
+  }
+  waiting_ = std::move(left);
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/backoff.hpp"
+#include "engine/floor.hpp"
+#include "engine/judge.hpp"
+
+namespace holdfast::engine {
+
+// Tells the store how attempts ended. What has gathered goes as one Change; what the store could
+// not take is kept and told again, until it has been taken or the claim is lost (T10).
+class Settler {
+ public:
+  explicit Settler(Floor& floor) : floor_(floor), judge_(floor) {}
+
+  // Decides, and adds the settlement to what has gathered. Reports to the run's breaker.
+  void settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome);
+
+  // Tells the store what has gathered, unless it is away, or is busy with the last and little has
+  // gathered since: then that goes when it answers.
+  void flush();
+
+  [[nodiscard]] Judge& judge() noexcept { return judge_; }
+  [[nodiscard]] bool idle() const noexcept { return waiting_.runs.empty() && under_way_ == 0; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.runs.size(); }
+  // The store did not take the last ones.
+  [[nodiscard]] bool in_trouble() const noexcept { return retry_ != nullptr; }
+
+ private:
+  using Runs = std::vector<std::shared_ptr<LiveRun>>;
+  struct Batch {
+    std::vector<ports::Change::One> changes;
+    Runs runs;  // one for each change
+  };
+
+  void ask();
+  void answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated);
+  void confirmed(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
+                 bool repeated);
+  void keep(std::vector<ports::Change::One> changes, Runs runs, const Error& error);
+  void forget_lost();
+
+  Floor& floor_;
+  Judge judge_;
+  Batch waiting_;
+  bool repeated_ = false;  // some of what waits has been told before
+  std::size_t under_way_ = 0;
+  Backoff backoff_;
+  std::unique_ptr<ports::Loop::Timer> retry_;
+};
+
+}  // namespace holdfast::engine

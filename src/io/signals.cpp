@@ -1,0 +1,66 @@
+#include "io/signals.hpp"
+
+#include <array>
+#include <csignal>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "io/loop.hpp"
+
+namespace asio = boost::asio;
+
+namespace holdfast::io {
+namespace {
+
+constexpr std::array kHeard{SIGINT, SIGTERM};
+
+// Asio leaves the default action behind, which may not be what was there.
+class Actions {
+ public:
+  Actions() {
+    for (std::size_t at = 0; at < kHeard.size(); ++at)
+      ::sigaction(kHeard[at], nullptr, &before_[at]);
+  }
+  ~Actions() {
+    for (std::size_t at = 0; at < kHeard.size(); ++at)
+      ::sigaction(kHeard[at], &before_[at], nullptr);
+  }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+
+ private:
+  std::array<struct sigaction, kHeard.size()> before_{};
+};
+
+}  // namespace
+
+struct Signals::Parts : std::enable_shared_from_this<Parts> {
+  Actions actions;  // restored after the set below has gone
+  asio::signal_set set;
+  Heard heard;
+  int count = 0;
+
+  Parts(asio::io_context& context, Heard then) : set(context), heard(std::move(then)) {
+    for (const int signal : kHeard)
+      set.add(signal);
+  }
+
+  void listen() {
+    set.async_wait([weak = weak_from_this()](const boost::system::error_code& error, int signal) {
+      const auto self = weak.lock();
+      if (error || !self) return;
+      self->listen();
+      self->heard(signal, ++self->count);
+    });
+  }
+};
+
+Signals::Signals(Loop& loop, Heard heard)
+    : parts_(std::make_shared<Parts>(loop.context(), std::move(heard))) {
+  parts_->listen();
+}
+
+Signals::~Signals() = default;
+
+}  // namespace holdfast::io

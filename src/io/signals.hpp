@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace holdfast::io {
+
+class Loop;
+
+// Hears SIGINT and SIGTERM for as long as it lives, in the place of whatever else would happen;
+// that is restored afterwards. One at a time in a process.
+//
+// Threads: made and destroyed on the loop's, or while the loop does not run; gone before the loop.
+class Signals {
+ public:
+  // `count` is 1 for the first of them, whichever it is, and then grows: a second one insists.
+  using Heard = std::move_only_function<void(int signal, int count)>;
+
+  // `heard` is called on the loop, and may destroy this.
+  Signals(Loop& loop, Heard heard);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  struct Parts;
+  std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace holdfast::io

@@ -1,0 +1,55 @@
+#include "io/signals.hpp"
+
+#include <csignal>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/loop.hpp"
+
+namespace holdfast::io {
+namespace {
+
+// T3: a second signal forces the end.
+TEST(Signals, are_heard_on_the_loop_and_counted) {
+  Loop loop;
+  std::vector<std::pair<int, int>> heard;
+  const Signals signals(loop, [&](int signal, int count) {
+    heard.emplace_back(signal, count);
+    if (count == 1) ::raise(SIGINT);
+    if (count == 2) loop.stop();
+  });
+  loop.post([] { ::raise(SIGTERM); });
+  loop.run();
+  EXPECT_EQ(heard, (std::vector<std::pair<int, int>>{{SIGTERM, 1}, {SIGINT, 2}}));
+}
+
+volatile std::sig_atomic_t own_handler_ran = 0;
+
+TEST(Signals, give_back_what_was_there_before) {
+  const auto before = ::signal(SIGTERM, [](int) { own_handler_ran = 1; });
+  {
+    Loop loop;
+    const Signals signals(loop, [](int, int) {});
+  }
+  ::raise(SIGTERM);
+  EXPECT_EQ(own_handler_ran, 1);
+  ::signal(SIGTERM, before);
+}
+
+TEST(Signals, may_end_while_they_are_heard) {
+  Loop loop;
+  std::optional<Signals> signals;
+  signals.emplace(loop, [&](int, int) {
+    signals.reset();
+    loop.stop();
+  });
+  loop.post([] { ::raise(SIGTERM); });
+  loop.run();
+  EXPECT_FALSE(signals.has_value());
+}
+
+}  // namespace
+}  // namespace holdfast::io

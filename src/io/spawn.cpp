@@ -1,0 +1,222 @@
+#include "io/spawn.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/os_error.hpp"
+
+namespace holdfast::io {
+namespace {
+
+constexpr const char* kOperation = "start program";
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+// Both ends above the three standard ones, which a process may have closed: the child's dup2 would
+// otherwise overwrite one pipe with another.
+std::expected<Pipe, int> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(errno);
+  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  for (UniqueFd* end : {&pipe.read, &pipe.write}) {
+    if (end->get() > STDERR_FILENO) continue;
+    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (moved < 0) return std::unexpected(errno);
+    end->reset(moved);
+  }
+  return pipe;
+}
+
+// Everything the child needs between vfork and exec, made before: it shares our memory, and may
+// neither allocate nor change anything.
+struct Plan {
+  const char* file;
+  char* const* arguments;
+  char* const* environment;
+  const char* folder;  // null: ours
+  int input;
+  int output;
+  int error;
+  int report;  // gets the Report of what fails; closed by the exec
+  pid_t parent;
+};
+
+void default_signals() noexcept {
+  struct sigaction plain{};
+  plain.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal)
+    ::sigaction(signal, &plain, nullptr);  // refused for a few, which are default anyway
+}
+
+void close_others() noexcept {
+  // Marked only, so that the report still gets out.
+  if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 1U << 2 /* CLOSE_RANGE_CLOEXEC */) == 0)
+    return;
+  // A kernel before 5.11.
+  const long most = ::sysconf(_SC_OPEN_MAX);
+  for (int fd = STDERR_FILENO + 1; fd < (most < 0 ? 65536 : most); ++fd)
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+struct Report {
+  int error = 0;  // errno; 0: none
+  bool of_folder = false;
+};
+
+// Returns only if something failed. Only async-signal-safe calls.
+Report become(const Plan& plan) noexcept {
+  if (::setpgid(0, 0) != 0) return {errno};
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {errno};
+  if (::getppid() != plan.parent) ::_exit(127);  // it died before that, so nobody will tell us
+  if (::dup2(plan.input, STDIN_FILENO) < 0 || ::dup2(plan.output, STDOUT_FILENO) < 0 ||
+      ::dup2(plan.error, STDERR_FILENO) < 0)
+    return {errno};
+  close_others();
+  if (plan.folder && ::chdir(plan.folder) != 0) return {errno, true};
+  default_signals();
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::execve(plan.file, plan.arguments, plan.environment);
+  return {errno};
+}
+
+// vfork: fork would copy the page tables of a large process for nothing. The parent stands still
+// until the child has become the program or has ended. No signal may come in between: its handler
+// would run in the child, on our memory.
+pid_t start(const Plan& plan) noexcept {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::vfork();
+  if (pid == 0) {
+    const Report report = become(plan);
+    [[maybe_unused]] const ssize_t told = ::write(plan.report, &report, sizeof report);
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+std::vector<char*> pointers(std::span<const std::string> texts) {
+  std::vector<char*> all;
+  all.reserve(texts.size() + 1);
+  for (const std::string& text : texts)
+    all.push_back(const_cast<char*>(text.c_str()));  // exec does not change them
+  all.push_back(nullptr);
+  return all;
+}
+
+// What the child could not do; no error: it has become the program.
+Report read_report(int fd) noexcept {
+  Report report;
+  ssize_t size = 0;
+  do {
+    size = ::read(fd, &report, sizeof report);
+  } while (size < 0 && errno == EINTR);
+  return size == sizeof report ? report : Report{};
+}
+
+Result<std::string> file_of(std::span<const std::string> arguments,
+                            std::span<const std::string> environment) {
+  if (arguments.empty() || arguments[0].empty())
+    return fail(ErrorCode::invalid_argument, kOperation, "no program is named");
+  for (const auto& texts : {arguments, environment}) {
+    for (const std::string& text : texts) {
+      if (text.find('\0') != std::string::npos) {
+        return fail(ErrorCode::invalid_argument, kOperation,
+                    arguments[0] + ": an argument or a variable has a zero byte in it");
+      }
+    }
+  }
+  if (arguments[0].contains('/')) return arguments[0];
+  auto found = find_program(arguments[0], environment);
+  if (!found) return fail_os(kOperation, arguments[0], found.error());
+  return *std::move(found);
+}
+
+bool does_not_block(const UniqueFd& fd) noexcept {
+  return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+std::expected<std::string, int> find_program(const std::string& name,
+                                             std::span<const std::string> environment) {
+  constexpr std::string_view kPath = "PATH=";
+  std::string_view path;
+  for (const std::string& variable : environment)
+    if (variable.starts_with(kPath)) path = std::string_view(variable).substr(kPath.size());
+  int reason = ENOENT;
+  while (!path.empty()) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(folder.size() + 1, path.size()));
+    if (folder.empty()) continue;
+    std::string file = std::string(folder) + "/" + name;
+    struct stat found{};
+    if (::stat(file.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+    reason = EACCES;
+  }
+  return std::unexpected(reason);
+}
+
+Result<Spawned> spawn(std::span<const std::string> arguments,
+                      std::span<const std::string> environment, const std::string& folder) {
+  const auto file = file_of(arguments, environment);
+  if (!file) return std::unexpected(file.error());
+  const std::string& program = arguments[0];
+
+  std::array<Pipe, 4> pipes;
+  for (Pipe& pipe : pipes) {
+    auto made = make_pipe();
+    if (!made) return fail_os(kOperation, program, made.error());
+    pipe = std::move(*made);
+  }
+  auto& [input, output, error, report] = pipes;
+  const auto argument_pointers = pointers(arguments);
+  const auto environment_pointers = pointers(environment);
+  const pid_t pid = start({.file = file->c_str(),
+                           .arguments = argument_pointers.data(),
+                           .environment = environment_pointers.data(),
+                           .folder = folder.empty() ? nullptr : folder.c_str(),
+                           .input = input.read.get(),
+                           .output = output.write.get(),
+                           .error = error.write.get(),
+                           .report = report.write.get(),
+                           .parent = ::getpid()});
+  if (pid < 0) return fail_os(kOperation, program, errno);
+
+  report.write.reset();
+  const Report told = read_report(report.read.get());
+  int failed = told.error;
+  UniqueFd pidfd(failed != 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (failed == 0 && !pidfd) failed = errno;
+  if (failed == 0 &&
+      !(does_not_block(input.write) && does_not_block(output.read) && does_not_block(error.read)))
+    failed = errno;
+  if (failed != 0) {
+    ::kill(pid, SIGKILL);  // it is ending, or we cannot watch it
+    ::waitpid(pid, nullptr, 0);
+    return fail_os(kOperation, told.of_folder ? program + ": in " + folder : program, failed);
+  }
+  return Spawned{pid, std::move(pidfd), std::move(input.write), std::move(output.read),
+                 std::move(error.read)};
+}
+
+}  // namespace holdfast::io
