@@ -31,8 +31,8 @@ class ForgetfulVfs {
 
   // At which steps what happens; 0: never. Begins to count anew.
   struct Plan {
-    std::uint64_t cut_power_at = 0;  // this step and all after it fail, and do nothing
-    std::uint64_t full_from = 0;     // from this step on there is no room
+    std::uint64_t cut_power_at = 0;     // this step and all after it fail, and do nothing
+    std::uint64_t full_from = 0;        // from this step on there is no room
     std::uint64_t fail_write_from = 0;  // the first write from this step on fails, and no other
     std::uint64_t fail_sync_from = 0;   // likewise
   };

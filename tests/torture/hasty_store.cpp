@@ -20,27 +20,24 @@ void promise(Asked<Change>& asked) {
 }  // namespace
 
 void HastyStore::pay() {
+  batches_ = 0;
   if (owed_.empty()) return;
   store_->carry_out(owed_);
   owed_.clear();
 }
 
 void HastyStore::carry_out(std::span<Request> batch) {
-  pay();
-  // Only the end of a batch can be put off: what comes before it must be seen by the rest.
-  std::size_t now = batch.size();
-  while (now > 0 && (std::holds_alternative<Asked<Submit>>(batch[now - 1]) ||
-                     std::holds_alternative<Asked<Change>>(batch[now - 1])))
-    --now;
-  if (now > 0) store_->carry_out(batch.first(now));
-  for (Request& request : batch.subspan(now)) {
-    owed_.push_back(request);
-    std::visit(
-        [](auto& asked) {
-          if constexpr (requires { promise(asked); }) promise(asked);
-        },
-        request);
-  }
+  if (++batches_ >= batches_late_) pay();
+  const auto answer = [&]<class Verb>(Asked<Verb>& asked) {
+    if constexpr (requires { promise(asked); }) {
+      owed_.emplace_back(asked);
+      promise(asked);
+    } else {
+      asked.answer = ask(*store_, asked.verb);
+    }
+  };
+  for (Request& request : batch)
+    std::visit(answer, request);
 }
 
 }  // namespace holdfast::torture
