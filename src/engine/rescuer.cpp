@@ -136,6 +136,7 @@ void Rescuer::failed(const Error& error) {
 void Rescuer::done() {
   under_way_ = false;
   backoff_.reset();
+  if (first_ && floor_.parts.witness) floor_.parts.witness->forget_last_life();
   if (std::exchange(first_, false) && first_done_) std::exchange(first_done_, nullptr)();
   if (stopped_) return;
   timer_ = floor_.parts.loop.after(floor_.options.sweep_every, [this] { run_once(); });
