@@ -14,7 +14,7 @@ void Decisions::cancel(TaskId id, Engine::Decided then) {
 void Decisions::replay(TaskId id, core::ReplayOptions options, Engine::Decided then) {
   const auto rule = [this, options](const ports::TaskRecord& record) {
     const TaskType& type = floor_.type_or_default(record.type);
-    return core::replay(record.task, options, type.options.policy, floor_.wall_now());
+    return core::replay(record.task, options, type.policy_of(record.limits), floor_.wall_now());
   };
   look({"replay", id, rule, std::move(then)});
 }

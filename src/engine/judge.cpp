@@ -11,22 +11,14 @@ namespace {
 constexpr std::size_t kLoggedBytes = 1000;
 constexpr std::size_t kRememberedBytes = 512;
 
-// The task may have limits of its own. A policy is copied only then.
-core::TaskPolicy own_policy(const core::TaskPolicy& policy, const ports::OwnLimits& limits) {
-  core::TaskPolicy own = policy;
-  if (limits.attempts) own.attempts = *limits.attempts;
-  if (limits.timeout) own.timeout = *limits.timeout;
-  return own;
-}
-
 Result<core::Transition> decide(const ports::TaskRecord& record, const TaskType& type,
                                 const core::Outcome& outcome, const Verdict& verdict, WallTime now,
                                 Random& random) {
+  // A policy is copied only where it must be.
   if (!record.limits.attempts) {
     return core::decide(record.task, outcome, verdict, type.options.policy, now, random);
   }
-  return core::decide(record.task, outcome, verdict, own_policy(type.options.policy, record.limits),
-                      now, random);
+  return core::decide(record.task, outcome, verdict, type.policy_of(record.limits), now, random);
 }
 
 }  // namespace

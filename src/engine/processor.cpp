@@ -158,14 +158,19 @@ void Processor::measure(const Round& round, SteadyTime now) {
   ahead_ = std::min(static_cast<std::size_t>(2 * share * static_cast<double>(ended)), most_ahead());
 }
 
-std::size_t Processor::most_ahead() const {
-  std::size_t most = floor_.options.most_claimed;
+// When nothing is at hand, what comes next will be like what came before.
+std::size_t Processor::most_ahead() {
+  if (started_ == 0 && kept_.empty()) return most_ahead_;
+  most_ahead_ = floor_.options.most_claimed;
+  const auto ask = [&](const TaskType& type) {
+    most_ahead_ = std::min(most_ahead_, type.options.handler->backlog());
+  };
   for (const auto& run : kept_)
-    most = std::min(most, run->type().options.handler->backlog());
+    ask(run->type());
   floor_.for_each_type([&](const TaskType& type) {
-    if (started_of_type_[type.index] > 0) most = std::min(most, type.options.handler->backlog());
+    if (started_of_type_[type.index] > 0) ask(type);
   });
-  return most;
+  return most_ahead_;
 }
 
 void Processor::admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now) {

@@ -63,7 +63,7 @@ class Processor {
   void failed(const Error& error);
   void ran_short(const ports::Claim::Answer& answer, const Round& round);
   void measure(const Round& round, SteadyTime now);
-  [[nodiscard]] std::size_t most_ahead() const;
+  [[nodiscard]] std::size_t most_ahead();
   [[nodiscard]] std::size_t free_places() const;
 
   void admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now);
@@ -84,8 +84,9 @@ class Processor {
   std::vector<std::size_t> started_of_type_;
   std::deque<std::shared_ptr<LiveRun>> kept_;  // claimed, but their handler has enough
 
-  std::size_t ahead_ = 0;    // how many to claim beyond the concurrency
-  std::uint64_t ended_ = 0;  // runs, ever
+  std::size_t ahead_ = 0;       // how many to claim beyond the concurrency
+  std::size_t most_ahead_ = 0;  // as the handlers like it
+  std::uint64_t ended_ = 0;     // runs, ever
   std::uint64_t measured_ended_ = 0;
   SteadyTime measured_at_{};
 

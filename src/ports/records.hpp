@@ -29,10 +29,10 @@ struct OwnLimits {
 
 // A task as it is handed in.
 struct NewTask {
-  TaskId id;
-  std::string type;
-  std::string queue;
-  std::string payload;
+  TaskId id = {};
+  std::string type = {};
+  std::string queue = {};
+  std::string payload = {};
   int priority = 0;
   WallTime created{};
   WallTime due{};  // not to be claimed before
@@ -98,10 +98,9 @@ struct Group {
   core::State state = core::State::dead;  // dead or failed
   Fingerprint fingerprint;
   std::uint64_t count = 0;  // tasks in it now
-  // The earliest and the latest of all that entered it, also of those that have left again.
-  WallTime first_seen{};
-  WallTime last_seen{};
-  std::string example;  // the error text of the first: empty if its last move brought none
+  WallTime first_seen{};    // when its first task came to it, which may have left again
+  WallTime last_seen{};     // the latest that one came to it, likewise
+  std::string example;      // the error text of the first; without one, why it is dead
 };
 
 // One thing that cannot be, found by an audit.

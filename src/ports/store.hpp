@@ -126,11 +126,11 @@ struct Filter {
   std::optional<WallTime> created_until = {};  // before
 };
 
-// A page of tasks. Waiting: queue by queue in the order they would be claimed; running: in any
-// order; failed, dead, succeeded, canceled: latest change first; without a state: latest created
-// first. A task that does not change meanwhile is on exactly one page. A page may hold fewer than
-// `limit`, even none, and still have a next one: a store looks at a bounded number of tasks for
-// each page, however few of them match.
+// A page of tasks. Waiting: queue by queue, each in the order they would be claimed; running: in
+// any order; failed, dead, succeeded, canceled: latest change first; without a state: latest
+// submitted first. A task that does not change meanwhile is on exactly one page. A page may hold
+// fewer than `limit`, even none, and still have a next one: a store looks at a bounded number of
+// tasks for each page, however few of them match.
 struct List {
   struct Answer {
     std::vector<TaskRecord> tasks;
@@ -143,8 +143,8 @@ struct List {
   std::size_t limit = 100;  // 0 is taken as 1
 };
 
-// Every queue that has a task, or was configured once, by name (in the order of its bytes). From
-// counters: costs the same at any size.
+// Every queue that has a task, or a setting other than the default, by name (in the order of its
+// bytes). From counters: costs the same at any size.
 struct Count {
   using Answer = std::vector<QueueCounts>;
 };
@@ -198,9 +198,8 @@ template <class Verb>
   return std::get<Asked<Verb>>(std::move(request)).answer;
 }
 
-// A store that somebody has opened. The reader answers queries and refuses the rest with
-// invalid_argument, on a thread of its own if one likes, and sees what was answered before; where
-// it is missing, ask the writer.
+// A store that somebody has opened. The reader answers queries and refuses the rest, on a thread of
+// its own if one likes, and sees what was answered before; where it is missing, ask the writer.
 struct OpenStore {
   std::unique_ptr<Store> writer;
   std::unique_ptr<Store> reader;

@@ -146,12 +146,9 @@ TEST_P(StoreConformance, a_reader_refuses_to_change_anything) {
       Asked<ports::Count>{},
   };
   store_.reader->carry_out(batch);
-  EXPECT_EQ(std::get<Asked<ports::Submit>>(batch[0]).answer.error().code,
-            ErrorCode::invalid_argument);
-  EXPECT_EQ(std::get<Asked<ports::Configure>>(batch[1]).answer.error().code,
-            ErrorCode::invalid_argument);
-  EXPECT_EQ(std::get<Asked<ports::Audit>>(batch[2]).answer.error().code,
-            ErrorCode::invalid_argument);
+  EXPECT_FALSE(std::get<Asked<ports::Submit>>(batch[0]).answer);
+  EXPECT_FALSE(std::get<Asked<ports::Configure>>(batch[1]).answer);
+  EXPECT_FALSE(std::get<Asked<ports::Audit>>(batch[2]).answer);
   EXPECT_THAT(answer_of<ports::Count>(batch[3]), SizeIs(0));
 }
 

@@ -83,12 +83,15 @@ TEST_P(StoreConformance, configure_changes_what_is_given_and_keeps_the_rest) {
   EXPECT_EQ(settings(), std::pair(true, 0));
 }
 
-TEST_P(StoreConformance, a_queue_that_was_configured_stays_listed) {
+TEST_P(StoreConformance, a_queue_without_tasks_is_listed_while_it_has_a_setting) {
   ask(ports::Configure{.queue = "nothing given"});
   EXPECT_THAT(ask(ports::Count()), IsEmpty());
   ask(ports::Configure{.queue = kQueue, .paused = true});
-  ask(ports::Configure{.queue = kQueue, .paused = false});
   EXPECT_THAT(ask(ports::Count()), SizeIs(1));
+  ask(ports::Configure{.queue = kQueue, .paused = false, .concurrency = 1});
+  EXPECT_THAT(ask(ports::Count()), SizeIs(1));
+  ask(ports::Configure{.queue = kQueue, .concurrency = 0});
+  EXPECT_THAT(ask(ports::Count()), IsEmpty());
 }
 
 TEST_P(StoreConformance, a_concurrency_below_nothing_is_refused) {

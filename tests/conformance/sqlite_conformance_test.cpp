@@ -34,7 +34,7 @@ class TemporaryFolder {
 StoreKind sqlite_kind() {
   return {.name = "Sqlite", .new_place = [] {
             return [folder = std::make_shared<TemporaryFolder>()] {
-              return stores::sqlite::open({.path = folder->path() / "holdfast.db"});
+              return stores::sqlite::open({.path = (folder->path() / "holdfast.db").string()});
             };
           }};
 }

@@ -129,6 +129,12 @@ class StoreConformance : public ::testing::TestWithParam<StoreKind> {
   std::uint64_t submitted_ = 0;
 };
 
+// What went wrong; nothing if all went well, which an EXPECT_EQ then says.
+template <class T>
+[[nodiscard]] std::optional<ErrorCode> code_of(const Result<T>& answer) {
+  return answer ? std::nullopt : std::optional(answer.error().code);
+}
+
 [[nodiscard]] std::vector<TaskId> ids_of(const std::vector<TaskRecord>& records);
 
 }  // namespace holdfast::conformance

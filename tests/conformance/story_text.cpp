@@ -1,5 +1,6 @@
 // Answers to a story as text.
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -116,14 +117,23 @@ std::string asked(ports::Store& store, Verb verb) {
 
 // Whether a list is in the order that the port promises, as far as times go.
 bool is_in_order(const std::vector<TaskRecord>& tasks, std::optional<State> state) {
-  if (!state) {
-    return std::ranges::is_sorted(tasks, std::greater(),
-                                  [](const TaskRecord& record) { return record.task.created; });
+  if (!state || !core::is_terminal(*state)) return true;
+  return std::ranges::is_sorted(tasks, std::greater(), &TaskRecord::changed);
+}
+
+// With what may come in any order put into one: queues among the waiting, tasks that run, tasks
+// that ended together.
+std::string in_one_order(const std::vector<TaskRecord>& tasks, std::optional<State> state) {
+  std::map<std::string, std::string> parts;
+  for (const TaskRecord& record : tasks) {
+    const bool is_exact = !state;
+    const bool is_waiting = state == State::pending || state == State::retrying;
+    parts[is_exact ? "" : is_waiting ? record.queue : record.id.text()] += text_of(record);
   }
-  if (core::is_terminal(*state)) {
-    return std::ranges::is_sorted(tasks, std::greater(), &TaskRecord::changed);
-  }
-  return true;
+  std::string text;
+  for (const auto& [part, records] : parts)
+    text += records;
+  return text;
 }
 
 std::string listed(ports::Store& store, const ports::Filter& filter) {
@@ -140,11 +150,7 @@ std::string listed(ports::Store& store, const ports::Filter& filter) {
       fmt::format("list of {} {} {}:\n", filter.state ? to_string(*filter.state) : "all",
                   filter.queue, filter.group ? filter.group->text() : "");
   if (!is_in_order(tasks, filter.state)) text += "out of order\n";
-  const bool is_waiting = filter.state == State::pending || filter.state == State::retrying;
-  if (!is_waiting) std::ranges::sort(tasks, std::less(), &TaskRecord::id);
-  for (const TaskRecord& record : tasks)
-    text += text_of(record);
-  return text;
+  return text + in_one_order(tasks, filter.state);
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ std::int64_t latest_first(WallTime time) {
   return ~time.time_since_epoch().count();
 }
 
-enum class Order : char { waiting = 'w', running = 'r', changed = 'c', created = 'n' };
+enum class Order : char { waiting = 'w', running = 'r', changed = 'c', submitted = 's' };
 
 Order order_of(const ports::Filter& filter) {
-  if (!filter.state) return Order::created;
+  if (!filter.state) return Order::submitted;
   switch (*filter.state) {
     case State::pending:
     case State::retrying: return Order::waiting;
@@ -40,7 +40,7 @@ Order order_of(const ports::Filter& filter) {
     case State::dead:
     case State::canceled: return Order::changed;
   }
-  return Order::created;
+  return Order::submitted;
 }
 
 Place place_of(const MemoryStore::Kept& task, Order order) {
@@ -51,7 +51,7 @@ Place place_of(const MemoryStore::Kept& task, Order order) {
               record.task.due.time_since_epoch().count(), task.number};
     case Order::running: return {"", 0, 0, task.number};
     case Order::changed: return {"", 0, latest_first(record.changed), ~task.number};
-    case Order::created: return {"", 0, latest_first(record.task.created), ~task.number};
+    case Order::submitted: return {"", 0, 0, ~task.number};
   }
   return {};
 }

@@ -68,6 +68,11 @@ void remember_attempt(TaskRecord& record, const core::Transition& transition, Wa
   if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
 }
 
+std::string example_of(const core::Transition& transition) {
+  if (transition.failure) return transition.failure->message;
+  return transition.dead_reason ? std::string(to_string(*transition.dead_reason)) : "";
+}
+
 }  // namespace
 
 void MemoryStore::carry_out(std::span<ports::Request> batch) {
@@ -221,7 +226,7 @@ Change::Done MemoryStore::change(const Change::One& one) {
   if (transition.to == State::succeeded) record.result = one.result;
   record.fingerprint = has_group(transition.to) ? one.fingerprint : Fingerprint();
   if (has_group(transition.to)) {
-    enter_group(record, transition.failure ? transition.failure->message : std::string());
+    enter_group(record, example_of(transition));
   }
   return Change::Done::applied;
 }
@@ -238,7 +243,7 @@ void MemoryStore::enter_group(const TaskRecord& record, std::string_view example
              .example = std::string(example)};
   }
   ++group.count;
-  group.first_seen = std::min(group.first_seen, record.changed);
+
   group.last_seen = std::max(group.last_seen, record.changed);
 }
 
@@ -291,10 +296,11 @@ Result<ports::Configure::Answer> MemoryStore::run(const ports::Configure& verb) 
                 "the concurrency of queue \"" + verb.queue + "\" cannot be " +
                     std::to_string(*verb.concurrency) + ": at least 0, which is no limit");
   }
-  if (!verb.paused && !verb.concurrency) return ports::Configure::Answer();
+
   Settings& settings = settings_[verb.queue];
   settings.paused = verb.paused.value_or(settings.paused);
   settings.concurrency = verb.concurrency.value_or(settings.concurrency);
+  if (settings == Settings()) settings_.erase(verb.queue);
   return ports::Configure::Answer();
 }
 

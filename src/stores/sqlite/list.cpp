@@ -1,4 +1,5 @@
 #include <limits>
+#include <map>
 
 #include "stores/sqlite/cursor.hpp"
 #include "stores/sqlite/query_statements.hpp"
@@ -48,63 +49,96 @@ char listing_of(const Filter& filter) {
 
 }  // namespace
 
-Result<List::Answer> Queries::answer(const List& verb) {
-  const Filter& filter = verb.filter;
-  const char listing = listing_of(filter);
-  Result<Cursor> cursor =
-      verb.cursor.empty() ? Result<Cursor>(start_of(listing)) : Cursor::parse(verb.cursor, listing);
-  if (!cursor) return std::unexpected(cursor.error());
+// Takes seqs one by one and keeps of their tasks what matches, until the page is full.
+class Queries::Lister {
+ public:
+  Lister(Queries& queries, const List& verb, Cursor cursor)
+      : queries_(queries), verb_(verb), cursor_(cursor) {}
 
-  // One queue alone is one stretch of the waiting.
-  const bool by_queue = listing == 'w' || listing == 't';
-  std::optional<Names::Id> only;
-  if (by_queue && !filter.queue.empty()) {
-    only = names_.find(filter.queue);
-    if (!only) return List::Answer{};
-    if (verb.cursor.empty()) cursor->at[0] = *only - 1;
-    if (verb.cursor.empty()) cursor->at[1] = std::numeric_limits<std::int64_t>::max();
-  }
-
-  List::Answer answer;
-  std::size_t looked = 0;
-  bool more = false;
-  const auto look = [&](Row row) {
-    if (only && row.integer(0) != *only) return false;
-    if (looked == kLooked || answer.tasks.size() == std::max<std::size_t>(verb.limit, 1)) {
-      more = true;
+  // Whether it wants more.
+  bool look(const Row& row) {
+    if (looked_ == kLooked || answer_.tasks.size() == std::max<std::size_t>(verb_.limit, 1)) {
+      answer_.next = cursor_.text();
       return false;
     }
-    ++looked;
+    ++looked_;
     for (int i = 0; i < 4; ++i)
-      cursor->at[static_cast<std::size_t>(i)] = row.integer(i);
-    if (listing == 'w' && row.integer(4) != static_cast<int>(State::pending)) return true;
-    const std::int64_t seq = row.integer(3);
-    std::optional<TaskRecord> found;
-    statements_->by_seq.first([&](Row task) { found = record(task); }, seq);
-    if (!found) return true;
-    place(seq, *found);
-    if (matches(filter, *found)) answer.tasks.push_back(std::move(*found));
+      cursor_.at[static_cast<std::size_t>(i)] = row.integer(i);
+    const bool retrying = cursor_.listing == 'w' && row.integer(4) != 0;
+    if (!retrying) keep_if_it_matches(row.integer(3));
     return true;
-  };
-  const Cursor from = *cursor;
+  }
+
+  [[nodiscard]] bool full() const { return !answer_.next.empty(); }
+  [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  [[nodiscard]] List::Answer answer() && { return std::move(answer_); }
+
+ private:
+  void keep_if_it_matches(std::int64_t seq) {
+    std::optional<TaskRecord> found;
+    queries_.statements_->by_seq.first([&](Row row) { found = queries_.record(row); }, seq);
+    if (!found) return;
+    queries_.place(seq, *found);
+    if (matches(verb_.filter, *found)) answer_.tasks.push_back(std::move(*found));
+  }
+
+  Queries& queries_;
+  const List& verb_;
+  Cursor cursor_;
+  List::Answer answer_;
+  std::size_t looked_ = 0;
+};
+
+Result<List::Answer> Queries::answer(const List& verb) {
+  const char listing = listing_of(verb.filter);
+  const Result<Cursor> from =
+      verb.cursor.empty() ? Result<Cursor>(start_of(listing)) : Cursor::parse(verb.cursor, listing);
+  if (!from) return std::unexpected(from.error());
+  Lister lister(*this, verb, *from);
+  if (listing == 'w' || listing == 't') {
+    list_waiting(verb, *from, lister);
+  } else {
+    list_others(verb, *from, lister);
+  }
+  return std::move(lister).answer();
+}
+
+void Queries::list_waiting(const List& verb, const Cursor& from, Lister& lister) {
+  Statement& seqs = from.listing == 't' ? statements_->retrying_seqs : statements_->waiting_seqs;
+  const auto look = [&](Row row) { return lister.look(row); };
+  // By name: the queue where the last page ended, from there; those after it, whole.
+  std::map<std::string, Names::Id> queues;
+  statements_->queues.each(
+      [&](Row row) { queues.emplace(names_.text(row.integer(0)), row.integer(0)); });
+  const std::string begun = verb.cursor.empty() ? std::string() : names_.text(from.at[0]);
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [name, queue] : queues) {
+    if (name < begun || (!verb.filter.queue.empty() && name != verb.filter.queue)) continue;
+    if (!verb.cursor.empty() && name == begun) {
+      seqs.each(look, queue, from.at[1], from.at[2], from.at[3], kLooked + 1);
+    } else {
+      seqs.each(look, queue, kFirst, kFirst, kFirst, kLooked + 1);
+    }
+    if (lister.full()) return;
+  }
+}
+
+void Queries::list_others(const List& verb, const Cursor& from, Lister& lister) {
+  const auto look = [&](Row row) { return lister.look(row); };
   const auto& at = from.at;
-  const auto parked = static_cast<std::int64_t>(filter.state.value_or(State::dead));
-  const auto group = static_cast<std::int64_t>(filter.group.value_or(Fingerprint()).value());
+  const auto state = static_cast<std::int64_t>(verb.filter.state.value_or(State::dead));
+  const auto group = static_cast<std::int64_t>(verb.filter.group.value_or(Fingerprint()).value());
   const std::size_t most = kLooked + 1;
-  switch (listing) {
-    case 'w': statements_->waiting_seqs.each(look, at[0], at[1], at[2], at[3], most); break;
-    case 't': statements_->retrying_seqs.each(look, at[0], at[1], at[2], at[3], most); break;
+  switch (from.listing) {
     case 'r': statements_->running_seqs.each(look, 0, 0, 0, at[3], most); break;
     case 's': statements_->succeeded_seqs.each(look, 0, 0, at[2], at[3], most); break;
     case 'f':
     case 'd':
-    case 'c': statements_->parked_seqs.each(look, parked, 0, at[2], at[3], most); break;
+    case 'c': statements_->parked_seqs.each(look, state, 0, at[2], at[3], most); break;
     case 'F':
-    case 'D': statements_->group_seqs.each(look, parked, group, at[2], at[3], most); break;
+    case 'D': statements_->group_seqs.each(look, state, group, at[2], at[3], most); break;
     default: statements_->all_seqs.each(look, 0, 0, 0, at[3], most); break;
   }
-  if (more) answer.next = cursor->text();
-  return answer;
 }
 
 }  // namespace holdfast::stores::sqlite

@@ -156,7 +156,7 @@ Count::Answer Queries::answer(const Count&) {
   Count::Answer counts;
   statements_->queues.each([&](Row row) {
     const Names::Id queue = row.integer(0);
-    QueueCounts& entry = counts.emplace_back();
+    QueueCounts entry;
     entry.queue = names_.text(queue);
     entry.paused = row.integer(1) != 0;
     entry.concurrency = row.small(2);
@@ -166,12 +166,10 @@ Count::Answer Queries::answer(const Count&) {
               static_cast<std::uint64_t>(std::max<std::int64_t>(tally.integer(1), 0));
         },
         queue);
-    entry.oldest_due = oldest_due(queue);
-  });
-  // A queue whose every task was removed and that has no settings is not there any more.
-  std::erase_if(counts, [](const QueueCounts& entry) {
     const bool empty = std::ranges::all_of(entry.by_state, [](auto count) { return count == 0; });
-    return empty && !entry.paused && entry.concurrency == 0;
+    if (empty && !entry.paused && entry.concurrency == 0) return;  // nothing to tell of it
+    entry.oldest_due = oldest_due(queue);
+    counts.push_back(std::move(entry));
   });
   std::ranges::sort(counts, {}, &QueueCounts::queue);
   return counts;

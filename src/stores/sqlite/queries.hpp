@@ -8,6 +8,8 @@
 
 namespace holdfast::stores::sqlite {
 
+struct Cursor;
+
 // What can be asked without changing anything: by the reader's connection, and by the writer's
 // within a batch. The file's tables are told of in schema.cpp.
 class Queries {
@@ -33,6 +35,9 @@ class Queries {
  private:
   struct Statements;
   class Lister;
+
+  void list_waiting(const ports::List& verb, const Cursor& from, Lister& lister);
+  void list_others(const ports::List& verb, const Cursor& from, Lister& lister);
 
   // Where the task stands, if it does not wait, and its last failure.
   void place(std::int64_t seq, ports::TaskRecord& record);

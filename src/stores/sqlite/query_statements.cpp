@@ -38,12 +38,12 @@ Queries::Statements::Statements(Database& database)
       all_seqs(database, "select 0, 0, 0, seq from task where seq < ?4 order by seq desc limit ?5"),
       waiting_seqs(database,
                    "select queue, rank, due, seq, state from waiting"
-                   " where (queue, rank, due, seq) > (?1, ?2, ?3, ?4)"
-                   " order by queue, rank, due, seq limit ?5"),
+                   " where queue = ?1 and (rank, due, seq) > (?2, ?3, ?4)"
+                   " order by rank, due, seq limit ?5"),
       retrying_seqs(database,
                     "select queue, rank, due, seq, state from waiting"
-                    " where state = 2 and (queue, rank, due, seq) > (?1, ?2, ?3, ?4)"
-                    " order by queue, rank, due, seq limit ?5"),
+                    " where state = 2 and queue = ?1 and (rank, due, seq) > (?2, ?3, ?4)"
+                    " order by rank, due, seq limit ?5"),
       running_seqs(database,
                    "select 0, 0, 0, seq from running where seq < ?4"
                    " order by seq desc limit ?5"),

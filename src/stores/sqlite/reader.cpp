@@ -6,6 +6,14 @@ namespace holdfast::stores::sqlite {
 
 using namespace ports;
 
+namespace {
+
+std::unexpected<Error> refusal() {
+  return fail(ErrorCode::invalid_argument, "store", "a reader was asked to change something");
+}
+
+}  // namespace
+
 Reader::Reader(Database database)
     : database_(std::move(database)), names_(database_), queries_(database_, names_) {}
 
@@ -16,17 +24,12 @@ void Reader::carry_out(std::span<Request> batch) {
     } else if constexpr (requires { queries_.answer(asked.verb); }) {
       asked.answer = queries_.answer(asked.verb);
     } else {
-      asked.answer = fail(ErrorCode::internal, "store", "a reader was asked to change something");
+      asked.answer = refusal();
     }
   };
   for (Request& request : batch) {
     if (!is_query(request)) {
-      std::visit(
-          [](auto& asked) {
-            asked.answer =
-                fail(ErrorCode::internal, "store", "a reader was asked to change something");
-          },
-          request);
+      std::visit([](auto& asked) { asked.answer = refusal(); }, request);
       continue;
     }
     try {

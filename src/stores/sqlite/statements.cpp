@@ -22,7 +22,7 @@ Writer::Statements::Statements(Database& database)
       seq_by_id(database, "select seq from task where id = ?1"),
       seq_by_key(database, "select seq from idempotency_key where key = ?1"),
       insert_key(database, "insert into idempotency_key values (?1, ?2)"),
-      same_task(database, "select id, queue, type, payload from task where seq = ?1"),
+      same_task(database, "select id, queue, type, payload, key from task where seq = ?1"),
 
       next_rank(database,
                 "select rank, due from waiting where queue = ?1 and rank > ?2"

@@ -70,6 +70,7 @@ void Writer::transact(std::span<Request> requests) {
   for (Request& request : requests) {
     std::visit(
         [&]<class Verb>(Asked<Verb>& asked) {
+          if (is_query(request)) tally_.write();  // queries read it
           if constexpr (std::is_same_v<Verb, Audit>) {
             tally_.write();  // the audit looks at the file
             asked.answer = audit(database_, {.repair = asked.verb.repair});
@@ -173,13 +174,19 @@ Result<Purge::Answer> Writer::answer(const Purge& verb) {
   return seqs.size();
 }
 
-Configure::Answer Writer::answer(const Configure& verb) {
+Result<Configure::Answer> Writer::answer(const Configure& verb) {
+  if (verb.concurrency && *verb.concurrency < 0) {
+    return fail(ErrorCode::invalid_argument, "configure",
+                "queue '" + verb.queue + "' cannot have a concurrency of " +
+                    std::to_string(*verb.concurrency) + "; 0 means no limit");
+  }
+  if (!verb.paused && !verb.concurrency) return Configure::Answer{};
   const Names::Id queue = names_.intern(verb.queue);
   QueueSettings& settings = queues_[queue];
   if (verb.paused) settings.paused = *verb.paused;
-  if (verb.concurrency) settings.concurrency = std::max(*verb.concurrency, 0);
+  if (verb.concurrency) settings.concurrency = *verb.concurrency;
   statements_->configure.run(queue, settings.paused, settings.concurrency);
-  return {};
+  return Configure::Answer{};
 }
 
 }  // namespace holdfast::stores::sqlite

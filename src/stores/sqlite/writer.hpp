@@ -71,7 +71,7 @@ class Writer final : public ports::Store {
   ports::Renew::Answer answer(const ports::Renew& verb);
   ports::Overdue::Answer answer(const ports::Overdue& verb);
 
-  ports::Change::Answer answer(const ports::Change& verb);
+  Result<ports::Change::Answer> answer(const ports::Change& verb);
   ports::Change::Done change_running(const ports::Change::One& change);
   ports::Change::Done change_other(const ports::Change::One& change);
   std::optional<Known> known(const TaskId& id);
@@ -82,7 +82,7 @@ class Writer final : public ports::Store {
   void leave_group(core::State state, std::int64_t fingerprint);
 
   Result<ports::Purge::Answer> answer(const ports::Purge& verb);
-  ports::Configure::Answer answer(const ports::Configure& verb);
+  Result<ports::Configure::Answer> answer(const ports::Configure& verb);
 
   // Constant.
   Logger log_;

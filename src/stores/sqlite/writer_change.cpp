@@ -33,7 +33,13 @@ bool has_group(State state) {
 
 }  // namespace
 
-Change::Answer Writer::answer(const Change& verb) {
+Result<Change::Answer> Writer::answer(const Change& verb) {
+  for (const Change::One& change : verb.changes) {
+    if (change.transition.to == State::running) {
+      return fail(ErrorCode::invalid_argument, "change",
+                  "task " + change.id.text() + " cannot be made to run but by a claim");
+    }
+  }
   Change::Answer answers;
   answers.reserve(verb.changes.size());
   for (const Change::One& change : verb.changes) {

@@ -16,17 +16,13 @@ Claim::Answer Writer::answer(const Claim& verb) {
   Claim::Answer answer;
   const auto queue = names_.find(verb.queue);
   if (!queue) return answer;
-  std::size_t room = verb.max;
-  if (const auto found = queues_.find(*queue); found != queues_.end()) {
-    const QueueSettings& settings = found->second;
-    const std::int64_t free = settings.concurrency - tally_.count(*queue, core::State::running);
-    if (settings.paused) {
-      room = 0;
-      answer.blocked = true;
-    } else if (settings.concurrency > 0 && free < static_cast<std::int64_t>(room)) {
-      room = static_cast<std::size_t>(std::max<std::int64_t>(free, 0));
-      answer.blocked = room == 0;
-    }
+  const QueueSettings settings = queues_.contains(*queue) ? queues_[*queue] : QueueSettings();
+  std::size_t room = settings.paused ? 0 : verb.max;
+  std::optional<std::size_t> free;  // under its limit of concurrency
+  if (settings.concurrency > 0) {
+    const std::int64_t running = tally_.count(*queue, core::State::running);
+    free = static_cast<std::size_t>(std::max<std::int64_t>(settings.concurrency - running, 0));
+    room = std::min(room, *free);
   }
   // Rank by rank; few are in use at once, and each costs one look.
   const auto level = [&](std::int64_t after, std::int64_t& rank, WallTime& due) {
@@ -41,6 +37,7 @@ Claim::Answer Writer::answer(const Claim& verb) {
   while (answer.tasks.size() < room && level(rank, rank, due)) {
     if (due <= verb.now) claim_rank(verb, *queue, rank, room - answer.tasks.size(), answer);
   }
+  answer.blocked = settings.paused || (free && answer.tasks.size() == *free);
   rank = kBeforeAnyRank;
   while (level(rank, rank, due)) {
     if (!answer.next_due || due < *answer.next_due) answer.next_due = due;

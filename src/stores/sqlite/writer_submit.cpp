@@ -45,17 +45,20 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
 Result<Submit::Accepted> Writer::same_as(std::int64_t seq, const NewTask& task) {
   TaskId id;
   bool same = false;
+  std::string key;
   statements_->same_task.first(
       [&](Row row) {
         id = task_id(row.bytes(0));
         same = names_.text(row.integer(1)) == task.queue &&
                names_.text(row.integer(2)) == task.type && row.bytes(3) == task.payload;
+        if (!row.is_null(4)) key = row.string(4);
       },
       seq);
-  if (same) return Submit::Accepted{.id = id, .existed = true};
+  if (same && key == task.key) return Submit::Accepted{.id = id, .existed = true};
   const std::string by = id == task.id ? "the id " + id.text() : "the key '" + task.key + "'";
-  return fail(ErrorCode::conflict, "submit",
-              by + " belongs to task " + id.text() + ", which has another type, queue or payload");
+  return fail(
+      ErrorCode::conflict, "submit",
+      by + " belongs to task " + id.text() + ", which has another type, queue, payload or key");
 }
 
 }  // namespace holdfast::stores::sqlite

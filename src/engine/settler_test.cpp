@@ -1,0 +1,140 @@
+#include "engine/settler.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/engine_testing.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using core::Event;
+using core::State;
+using testing::succeeding;
+using testing::TestHandler;
+using testing::World;
+using namespace std::chrono_literals;
+
+template <class Verb>
+bool asks(const ports::Request& request) {
+  return std::holds_alternative<ports::Asked<Verb>>(request);
+}
+
+TEST(Settler, keeps_outcomes_while_the_store_is_away_and_tells_them_later) {  // T10
+  for (const ErrorCode code : {ErrorCode::unavailable, ErrorCode::exhausted}) {
+    World world;
+    auto handler = std::make_shared<TestHandler>();
+    world.run(handler);
+    const TaskId first = world.submit();
+    const TaskId second = world.submit();
+    for (const auto& run : handler->runs)
+      ASSERT_TRUE(run->begin());
+    world.lane.away = Error{code, "store", "away"};
+    handler->runs[0]->finish(core::Success{"1"});
+    world.loop.pass(10s);
+    handler->runs[1]->finish(core::Success{"2"});
+    world.loop.pass(10s);
+    EXPECT_EQ(world.engine->stats().claimed, 2U);
+    world.lane.away.reset();
+    world.loop.pass(5s);
+    EXPECT_EQ(world.record(first).result, "1");
+    EXPECT_EQ(world.record(second).result, "2");
+    EXPECT_EQ(world.engine->stats().count(Event::success), 2U);
+    EXPECT_EQ(world.engine->stats().claimed, 0U);
+  }
+}
+
+TEST(Settler, leaves_the_store_alone_for_longer_and_longer) {  // T10
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  int changes = 0;
+  world.lane.seen = [&](const ports::Request& request) { changes += asks<ports::Change>(request); };
+  world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
+  handler->runs[0]->finish(core::Success{});
+  world.loop.pass(1min);
+  EXPECT_GE(changes, 10);
+  EXPECT_LE(changes, 30);
+}
+
+TEST(Settler, a_settlement_that_happened_though_the_store_could_not_say_so_happens_once) {
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  const TaskId id = world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  int faults = 1;
+  world.lane.carries_out_faults = true;
+  world.lane.fault = [&](const ports::Request& request) -> std::optional<Error> {
+    if (!asks<ports::Change>(request) || faults-- <= 0) return {};
+    return Error{ErrorCode::unavailable, "store", "the answer got lost"};
+  };
+  handler->runs[0]->finish(Failure{.message = "no"});
+  world.loop.pass(500ms);
+  EXPECT_EQ(world.record(id).task.spent.attempts, 1);
+  EXPECT_EQ(world.engine->stats().claimed, 0U);
+  world.loop.pass(1s);
+  EXPECT_EQ(handler->started, 2U);
+}
+
+TEST(Settler, claims_again_when_the_store_is_back) {  // T10
+  World world;
+  auto handler = succeeding();
+  world.run(handler);
+  world.lane.fault = [](const ports::Request& request) -> std::optional<Error> {
+    if (!asks<ports::Claim>(request)) return {};
+    return Error{ErrorCode::unavailable, "store", "away"};
+  };
+  const TaskId id = world.submit();
+  world.loop.pass(20s);
+  EXPECT_EQ(world.state(id), State::pending);
+  world.lane.fault = {};
+  world.loop.pass(5s);
+  EXPECT_EQ(world.state(id), State::succeeded);
+}
+
+TEST(Settler, errors_of_a_submit_come_to_the_caller_at_once) {  // T10
+  World world;
+  world.run(succeeding());
+  world.lane.away = Error{ErrorCode::exhausted, "store", "the disk is full"};
+  std::optional<Error> error;
+  world.engine->submit({}, [&](auto answer) { error = answer.error(); });
+  world.loop.settle();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, ErrorCode::exhausted);
+}
+
+TEST(Settler, a_corrupt_store_ends_the_engines_work) {
+  World world;
+  int told = 0;
+  world.options.on_broken = [&](const Error&) { ++told; };
+  world.renew();
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  const TaskId id = world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  world.lane.away = Error{ErrorCode::corrupt, "store", "not what we wrote"};
+  handler->runs[0]->finish(core::Success{});
+  world.loop.pass(10s);
+  ASSERT_TRUE(world.engine->stats().broken);
+  EXPECT_EQ(told, 1);
+  ASSERT_EQ(world.log.of("store.corrupt").size(), 1U);
+  EXPECT_EQ(world.log.of("store.corrupt")[0].level, Level::critical);
+  const std::size_t batches = world.lane.batches;
+  world.loop.pass(10min);
+  EXPECT_EQ(world.lane.batches, batches);
+
+  std::optional<Error> refused;
+  world.engine->submit({}, [&](auto answer) { refused = answer.error(); });
+  std::optional<ShutdownReport> report;
+  world.engine->shut_down([&](auto answer) { report = answer; });
+  world.loop.settle();
+  EXPECT_EQ(refused->code, ErrorCode::corrupt);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->unsettled, 1U);
+  EXPECT_EQ(world.state(id), State::running);
+}
+
+}  // namespace
+}  // namespace holdfast::engine
