@@ -5,6 +5,34 @@
 #include <sqlite3.h>
 
 namespace holdfast::stores::sqlite {
+namespace {
+
+int access_of(Database::Mode mode) {
+  switch (mode) {
+    case Database::Mode::write: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case Database::Mode::read: return SQLITE_OPEN_READWRITE;
+    case Database::Mode::frozen: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  }
+  return SQLITE_OPEN_READONLY;
+}
+
+std::string frozen_uri(const std::string& path) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string uri = path.starts_with('/') ? "file://" : "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c != '%' && c != '?' && c != '#') {
+      uri += c;
+    } else {
+      uri += '%';
+      uri += kDigits[byte >> 4];
+      uri += kDigits[byte & 0xf];
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
 
 bool SqlError::is_full() const noexcept {
   return (code_ & 0xff) == SQLITE_FULL;
@@ -28,10 +56,9 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
   // late, and so without effect, if the program has used SQLite before.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
-  const int access =
-      mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+  const std::string name = mode == Mode::frozen ? frozen_uri(path) : path;
   // Each connection belongs to one thread, so SQLite's own locks would only cost.
-  const int code = sqlite3_open_v2(path.c_str(), &handle_, access | SQLITE_OPEN_NOMUTEX,
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, access_of(mode) | SQLITE_OPEN_NOMUTEX,
                                    vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
     const SqlError error(handle_ ? sqlite3_extended_errcode(handle_) : code,

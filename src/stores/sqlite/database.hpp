@@ -47,7 +47,11 @@ class SqlError : public std::exception {
 // One connection. Threads: one at a time.
 class Database {
  public:
-  enum class Mode : std::uint8_t { write, read };
+  enum class Mode : std::uint8_t {
+    write,
+    read,
+    frozen,  // reads a file that has no log and that nobody writes; makes no file beside it
+  };
 
   // `vfs` is the name of one of SQLite's virtual file systems; empty: the usual one.
   Database(const std::string& path, Mode mode, const std::string& vfs = {});

@@ -29,6 +29,12 @@ OwnerLock::Owner parse(std::string_view text) {
   return owner;
 }
 
+std::unexpected<Error> in_use(const std::string& path, const OwnerLock::Owner& owner) {
+  return fail(ErrorCode::conflict, "open " + path,
+              "is in use by " + describe(owner) +
+                  ": an embedded store has one owner; ask that one, or stop it first");
+}
+
 OwnerLock::Owner read_owner(int file) {
   char text[512] = {};
   const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
@@ -52,9 +58,7 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
   }
   OwnerLock lock(file);
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    return fail(ErrorCode::conflict, "open " + path,
-                "is in use by " + describe(read_owner(file)) +
-                    ": an embedded store has one owner; ask that one, or stop it first");
+    return in_use(path, read_owner(file));
   }
   lock.held_ = true;
   const std::string text = std::to_string(::getpid()) + " " + address + "\n";
@@ -64,6 +68,17 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
     return fail(ErrorCode::exhausted, "open " + path,
                 "cannot write the lock file " + name + ": " + std::strerror(errno));
   }
+  return lock;
+}
+
+Result<OwnerLock> OwnerLock::share(const std::string& path) {
+  OwnerLock lock(::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.file_ < 0) {
+    if (errno == ENOENT) return lock;
+    return fail(ErrorCode::unavailable, "open " + path,
+                "cannot read the lock file " + lock_path(path) + ": " + std::strerror(errno));
+  }
+  if (::flock(lock.file_, LOCK_SH | LOCK_NB) != 0) return in_use(path, read_owner(lock.file_));
   return lock;
 }
 

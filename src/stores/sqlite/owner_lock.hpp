@@ -16,6 +16,10 @@ class OwnerLock {
   // A lock that another process holds: conflict, with its pid and address in the message.
   [[nodiscard]] static Result<OwnerLock> take(const std::string& path, const std::string& address);
 
+  // For looking only: keeps owners away while it lives, other lookers not, and makes no file. Where
+  // there is no lock file there was never an owner, and nothing to hold. Fails as take() does.
+  [[nodiscard]] static Result<OwnerLock> share(const std::string& path);
+
   OwnerLock(OwnerLock&& other) noexcept;
   OwnerLock& operator=(OwnerLock&&) = delete;
   ~OwnerLock();

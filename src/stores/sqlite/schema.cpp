@@ -1,13 +1,9 @@
 #include "stores/sqlite/schema.hpp"
 
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <string_view>
 
-#include <sqlite3.h>
-#include <sys/stat.h>
+#include "stores/sqlite/backup.hpp"
 
 namespace holdfast::stores::sqlite {
 namespace {
@@ -152,6 +148,12 @@ bool has_table(Database& database, std::string_view name) {
   return found;
 }
 
+}  // namespace
+
+int newest_version() noexcept {
+  return static_cast<int>(kVersions.size());
+}
+
 Result<int> version_of(Database& database, const std::string& path) {
   const bool empty = database.number("select count(*) from sqlite_master") == 0;
   if (empty) return 0;
@@ -160,43 +162,17 @@ Result<int> version_of(Database& database, const std::string& path) {
     return fail(ErrorCode::invalid_argument, "open " + path,
                 "is an SQLite database, but not one of Holdfast's; it is left as it is");
   }
-  return static_cast<int>(database.number("select max(version) from schema_version"));
-}
-
-// A copy as of now, whole, through SQLite, so that what the log holds is in it.
-Result<void> back_up(Database& database, const std::string& path, const std::string& to) {
-  std::remove(to.c_str());
-  try {
-    Database copy(to, Database::Mode::write);
-    ::chmod(to.c_str(), S_IRUSR | S_IWUSR);
-    sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", database.handle(), "main");
-    if (!backup) copy.fail(SQLITE_ERROR, "backup");
-    sqlite3_backup_step(backup, -1);
-    const int code = sqlite3_backup_finish(backup);
-    if (code != SQLITE_OK) copy.fail(code, "backup");
-    return {};
-  } catch (const SqlError& error) {
-    std::remove(to.c_str());
-    return std::unexpected(Error{ErrorCode::exhausted, "back up " + path + " before migrating it",
-                                 std::string(error.what()) + "; nothing was changed"});
-  }
-}
-
-}  // namespace
-
-int newest_version() noexcept {
-  return static_cast<int>(kVersions.size());
+  const auto found = static_cast<int>(database.number("select max(version) from schema_version"));
+  if (found <= newest_version()) return found;
+  return fail(ErrorCode::invalid_argument, "open " + path,
+              "was written by a newer Holdfast (schema " + std::to_string(found) +
+                  "; this one knows up to " + std::to_string(newest_version()) +
+                  "): use that one; the file is left as it is");
 }
 
 Result<int> migrate(Database& database, const std::string& path, WallTime now) {
   const Result<int> found = version_of(database, path);
   if (!found || *found == newest_version()) return found;
-  if (*found > newest_version()) {
-    return fail(ErrorCode::invalid_argument, "open " + path,
-                "was written by a newer Holdfast (schema " + std::to_string(*found) +
-                    "; this one knows up to " + std::to_string(newest_version()) +
-                    "): use that one; the file is left as it is");
-  }
   if (*found > 0) {
     const auto saved = back_up(database, path, path + ".v" + std::to_string(*found) + ".backup");
     if (!saved) return std::unexpected(saved.error());
