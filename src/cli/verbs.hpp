@@ -15,5 +15,6 @@ namespace holdfast::cli {
 // command line names it, it runs and sets `exit_code`.
 void add_classify(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
+void add_verify(CLI::App& program, Io& io, int& exit_code);
 
 }  // namespace holdfast::cli

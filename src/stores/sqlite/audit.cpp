@@ -56,6 +56,7 @@ class Auditor {
 
   void note(ports::Finding finding) {
     ++report_.found;
+    if (finding.repaired) ++report_.repaired;
     if (report_.findings.size() < kToldFindings) report_.findings.push_back(std::move(finding));
   }
 

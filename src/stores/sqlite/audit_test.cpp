@@ -30,7 +30,8 @@ std::vector<std::string> texts(const AuditReport& report) {
 }
 
 bool all_repaired(const AuditReport& report) {
-  return std::ranges::all_of(report.findings, &ports::Finding::repaired);
+  return report.repaired == report.found &&
+         std::ranges::all_of(report.findings, &ports::Finding::repaired);
 }
 
 // Everything that the file says of tasks, but for one of them.
@@ -413,6 +414,7 @@ TEST_F(AuditTest, says_that_a_lost_task_is_lost) {
   EXPECT_THAT(texts(mended), ElementsAreArray(whats));
   EXPECT_TRUE(mended.findings[0].repaired);
   EXPECT_FALSE(mended.findings[1].repaired);
+  EXPECT_EQ(mended.repaired, 1u);
   EXPECT_EQ(mended.accepted, 7u);
   EXPECT_TRUE(ports::ask(*store.reader, ports::Audit{}).value().clean());
 }

@@ -11,6 +11,8 @@
 
 #include <holdfast/testing.hpp>
 
+#include "core/rules.hpp"
+#include "stores/sqlite/database.hpp"
 #include "stores/sqlite/open.hpp"
 
 namespace holdfast::stores::sqlite {

@@ -1,5 +1,6 @@
 #include "stores/sqlite/inspect.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -126,7 +127,8 @@ class Inspector {
     found_.report = audit(database, {.repair = true, .on_step = options_.on_step});
     database.execute("commit");
     const ports::AuditReport after = audit(database, {.on_step = options_.on_step});
-    found_.left = after.found;
+    // What is lost is not to be found any more once the counters say so, but not repaired either.
+    found_.left = std::max(after.found, found_.report.found - found_.report.repaired);
     return {};
   }
 

@@ -23,7 +23,7 @@ struct Inspection {
   bool migrated = false;      // to the newest schema; only by a repair
   std::string backup = {};    // the copy that was made before the repair; empty: none was needed
   ports::AuditReport report;  // findings as they were found; numbers as they are now
-  std::uint64_t left = 0;     // findings that are there still
+  std::uint64_t left = 0;     // findings that are there still, or could not be mended
 };
 
 // Audits a file that nobody has open (N5). Without `repair` nothing is changed: not the file, nor
