@@ -7,6 +7,7 @@ Usage: torture.py PROGRAMS [--rounds N] [--seconds S] [--seed S] [--planted]
 PROGRAMS is the folder with torture_victim, torture_victim_hasty and torture_inspect."""
 
 import argparse
+import fcntl
 import os
 import random
 import signal
@@ -124,10 +125,23 @@ class Chapter:
                 self.was_struck = not strike.by_strace
                 os.killpg(process.pid, signal.SIGKILL)
                 code = process.wait()
+        self._wait_until_gone()
         if code != 0:
             self.deaths += 1
             self.figures.deaths += 1
         return code
+
+    def _wait_until_gone(self) -> None:
+        """A process that was killed together with its strace may take a moment to go after it."""
+        lock = os.path.join(self.folder, "store.db.lock")
+        until = time.monotonic() + DRAIN_SECONDS
+        while os.path.exists(lock) and time.monotonic() < until:
+            with open(lock, "rb") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return
+                except BlockingIOError:
+                    time.sleep(0.005)
 
     def _write_again(self) -> None:
         ledgers = Ledgers.read(self.folder)
