@@ -50,15 +50,16 @@ Error SqlError::error(std::string operation) const {
   return {code, std::move(operation), message_};
 }
 
-Database::Database(const std::string& path, Mode mode) : wal_pages_(std::make_unique<int>(0)) {
+Database::Database(const std::string& path, Mode mode, const std::string& vfs)
+    : wal_pages_(std::make_unique<int>(0)) {
   // Without it, SQLite locks a mutex at every allocation to count the bytes in use, for nobody. Too
   // late, and so without effect, if the program has used SQLite before.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
   const std::string name = mode == Mode::frozen ? frozen_uri(path) : path;
   // Each connection belongs to one thread, so SQLite's own locks would only cost.
-  const int code =
-      sqlite3_open_v2(name.c_str(), &handle_, access_of(mode) | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, access_of(mode) | SQLITE_OPEN_NOMUTEX,
+                                   vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
     const SqlError error(handle_ ? sqlite3_extended_errcode(handle_) : code,
                          handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));

@@ -53,7 +53,8 @@ class Database {
     frozen,  // reads a file that has no log and that nobody writes; makes no file beside it
   };
 
-  Database(const std::string& path, Mode mode);
+  // `vfs` is the name of one of SQLite's virtual file systems; empty: the usual one.
+  Database(const std::string& path, Mode mode, const std::string& vfs = {});
   ~Database();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) = delete;

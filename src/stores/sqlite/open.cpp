@@ -64,7 +64,7 @@ Result<ports::OpenStore> open(const Options& options, Clock& clock, bool* new_fi
   const auto made = make_private_file(path);
   if (!made) return std::unexpected(made.error());
   try {
-    Database database(path, Database::Mode::write);
+    Database database(path, Database::Mode::write, options.vfs);
     prepare(database, options.synchronous);
     const auto found = migrate(database, path, clock.wall_now());
     if (!found) return std::unexpected(found.error());
@@ -75,7 +75,7 @@ Result<ports::OpenStore> open(const Options& options, Clock& clock, bool* new_fi
     }
     auto writer =
         std::make_unique<Writer>(std::move(database), options.log, options.checkpoint_pages);
-    Database reading(path, Database::Mode::read);
+    Database reading(path, Database::Mode::read, options.vfs);
     reading.execute("pragma cache_size = -8192");
     reading.execute("pragma busy_timeout = 5000");
     auto reader = std::make_unique<Reader>(std::move(reading));

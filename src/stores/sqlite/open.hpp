@@ -18,6 +18,8 @@ struct Options {
   int checkpoint_pages = 4000;
   // For tests that show what would be caught: "full" is the only one that keeps what was promised.
   std::string synchronous = "full";
+  // Which of SQLite's virtual file systems; empty: the usual one. For tests with a disk that fails.
+  std::string vfs = {};
 };
 
 // Opens or makes an embedded store: one file, readable and writable by its owner alone, with
