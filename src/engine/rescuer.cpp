@@ -13,20 +13,14 @@ bool is_before(const ports::Held& a, const ports::Held& b) {
   return a.id != b.id ? a.id < b.id : a.token < b.token;
 }
 
-// In a witness: it could not tell what was under way, so anything may have been. Sorts before every
-// task.
-constexpr ports::Held kAnything{};
-
 }  // namespace
 
 void Rescuer::start(std::function<void()> first_done) {
   first_done_ = std::move(first_done);
-  if (ports::Witness* const witness = floor_.parts.witness) {
-    had_begun_ = witness->last_life().value_or(std::vector{kAnything});
+  const ports::Witness* witness = floor_.parts.witness;
+  if (witness && witness->last_life()) {
+    had_begun_ = *witness->last_life();
     std::ranges::sort(had_begun_, is_before);
-    // If this life ends before it has rescued them, the next one must still know.
-    for (const ports::Held& claim : had_begun_)
-      carried_over_.push_back(witness->begin(claim));
   }
   run_once();
 }
@@ -77,10 +71,9 @@ void Rescuer::renew(std::vector<ports::Held> claims) {
 }
 
 bool Rescuer::had_begun(const ports::TaskRecord& record) const {
+  const ports::Witness* witness = floor_.parts.witness;
   // The witness knows of the process that ran here before, and of no other.
-  if (!floor_.options.sole_owner || !floor_.parts.witness) return true;
-  const bool cannot_tell = !had_begun_.empty() && had_begun_.front().id == kAnything.id;
-  if (cannot_tell) return true;
+  if (!floor_.options.sole_owner || !witness || !witness->last_life()) return true;
   return std::ranges::binary_search(had_begun_, ports::Held{record.id, record.task.token},
                                     is_before);
 }
@@ -143,9 +136,11 @@ void Rescuer::failed(const Error& error) {
 void Rescuer::done() {
   under_way_ = false;
   backoff_.reset();
-  for (const ports::Witness::Place place : std::exchange(carried_over_, {}))
-    floor_.parts.witness->end(place);
-  if (std::exchange(first_, false) && first_done_) std::exchange(first_done_, nullptr)();
+  if (std::exchange(first_, false)) {
+    // Not sooner: if this life ends before it has rescued them, the next one must still know.
+    if (floor_.parts.witness) floor_.parts.witness->forget_last_life();
+    if (first_done_) std::exchange(first_done_, nullptr)();
+  }
   if (stopped_) return;
   timer_ = floor_.parts.loop.after(floor_.options.sweep_every, [this] { run_once(); });
 }

@@ -43,8 +43,7 @@ class Rescuer {
   Judge& judge_;
   const std::function<void(const std::string& queue)> due_;
   std::function<void()> first_done_;
-  std::vector<ports::Held> had_begun_;               // in the last life; sorted
-  std::vector<ports::Witness::Place> carried_over_;  // of these, until the first sweep is through
+  std::vector<ports::Held> had_begun_;  // in the last life; sorted
   bool stopped_ = false;
   bool under_way_ = false;
   bool first_ = true;

@@ -8,23 +8,24 @@
 
 namespace holdfast::simulation {
 
-// What a machine remembers of the process that died on it: the simulated file behind a witness.
+// What a machine remembers of the processes that died on it: the simulated file behind a witness.
 struct WitnessFile {
   std::map<ports::Witness::Place, ports::Held> under_way;
   ports::Witness::Place next_place = 0;
+  // Of earlier lives, until one says that it has seen to them; nothing: cannot tell.
+  std::optional<std::vector<ports::Held>> left = std::vector<ports::Held>();
 };
 
 // Over a file that outlives it. After the death of a machine the file says nothing any more.
 class SimWitness final : public ports::Witness {
  public:
   SimWitness(WitnessFile& file, bool can_tell) : file_(&file) {
-    if (can_tell) {
-      std::vector<ports::Held> held;
-      for (const auto& [place, claim] : file.under_way)
-        held.push_back(claim);
-      last_life_ = std::move(held);
+    if (!can_tell) file.left.reset();
+    for (const auto& [place, claim] : file.under_way) {
+      if (file.left) file.left->push_back(claim);
     }
     file.under_way.clear();
+    last_life_ = file.left;
   }
 
   [[nodiscard]] Place begin(const ports::Held& claim) noexcept override {
@@ -37,6 +38,10 @@ class SimWitness final : public ports::Witness {
   }
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {
     return last_life_;
+  }
+
+  void forget_last_life() noexcept override {
+    if (writing_) file_->left.emplace();
   }
 
   // The process is dead: what its remains still do leaves no mark.
