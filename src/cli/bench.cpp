@@ -231,8 +231,7 @@ int run_bench(Asked asked, Io& io) {
 }  // namespace
 
 void add_bench(CLI::App& program, Io& io, int& exit_code) {
-  CLI::App* verb = program.add_subcommand(
-      "bench", "Measure the embedded store here: throughput, latency, failures, memory");
+  CLI::App* verb = program.add_subcommand("bench", "Measure what the embedded store can do here");
   const auto asked = std::make_shared<Asked>();
   bench::Options& options = asked->options;
   verb->add_option("what", asked->only, "throughput, latency, failures, memory; all of them")

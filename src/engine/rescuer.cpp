@@ -17,9 +17,10 @@ bool is_before(const ports::Held& a, const ports::Held& b) {
 
 void Rescuer::start(std::function<void()> first_done) {
   first_done_ = std::move(first_done);
-  if (const ports::Witness* witness = floor_.parts.witness) {
-    had_begun_ = witness->last_life();
-    if (had_begun_) std::ranges::sort(*had_begun_, is_before);
+  const ports::Witness* witness = floor_.parts.witness;
+  if (witness && witness->last_life()) {
+    had_begun_ = *witness->last_life();
+    std::ranges::sort(had_begun_, is_before);
   }
   run_once();
 }
@@ -70,9 +71,10 @@ void Rescuer::renew(std::vector<ports::Held> claims) {
 }
 
 bool Rescuer::had_begun(const ports::TaskRecord& record) const {
+  const ports::Witness* witness = floor_.parts.witness;
   // The witness knows of the process that ran here before, and of no other.
-  if (!floor_.options.sole_owner || !had_begun_) return true;
-  return std::ranges::binary_search(*had_begun_, ports::Held{record.id, record.task.token},
+  if (!floor_.options.sole_owner || !witness || !witness->last_life()) return true;
+  return std::ranges::binary_search(had_begun_, ports::Held{record.id, record.task.token},
                                     is_before);
 }
 
@@ -134,8 +136,11 @@ void Rescuer::failed(const Error& error) {
 void Rescuer::done() {
   under_way_ = false;
   backoff_.reset();
-  if (first_ && floor_.parts.witness) floor_.parts.witness->forget_last_life();
-  if (std::exchange(first_, false) && first_done_) std::exchange(first_done_, nullptr)();
+  if (std::exchange(first_, false)) {
+    // Not sooner: if this life ends before it has rescued them, the next one must still know.
+    if (floor_.parts.witness) floor_.parts.witness->forget_last_life();
+    if (first_done_) std::exchange(first_done_, nullptr)();
+  }
   if (stopped_) return;
   timer_ = floor_.parts.loop.after(floor_.options.sweep_every, [this] { run_once(); });
 }

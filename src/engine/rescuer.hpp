@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "engine/backoff.hpp"
@@ -44,7 +43,7 @@ class Rescuer {
   Judge& judge_;
   const std::function<void(const std::string& queue)> due_;
   std::function<void()> first_done_;
-  std::optional<std::vector<ports::Held>> had_begun_;  // in the last life, sorted; or unknown
+  std::vector<ports::Held> had_begun_;  // in the last life; sorted
   bool stopped_ = false;
   bool under_way_ = false;
   bool first_ = true;

@@ -8,24 +8,24 @@
 
 namespace holdfast::simulation {
 
-// What a machine remembers of the process that died on it: the simulated file behind a witness.
+// What a machine remembers of the processes that died on it: the simulated file behind a witness.
 struct WitnessFile {
   std::map<ports::Witness::Place, ports::Held> under_way;
   ports::Witness::Place next_place = 0;
-  bool cannot_tell = false;  // until a life has settled what was left
+  // Of earlier lives, until one says that it has seen to them; nothing: cannot tell.
+  std::optional<std::vector<ports::Held>> left = std::vector<ports::Held>();
 };
 
 // Over a file that outlives it. After the death of a machine the file says nothing any more.
 class SimWitness final : public ports::Witness {
  public:
   SimWitness(WitnessFile& file, bool can_tell) : file_(&file) {
-    if (!can_tell) file.cannot_tell = true;
-    std::vector<ports::Held> held;
+    if (!can_tell) file.left.reset();
     for (const auto& [place, claim] : file.under_way) {
-      held.push_back(claim);
-      old_.push_back(place);
+      if (file.left) file.left->push_back(claim);
     }
-    if (!file.cannot_tell) last_life_ = std::move(held);
+    file.under_way.clear();
+    last_life_ = file.left;
   }
 
   [[nodiscard]] Place begin(const ports::Held& claim) noexcept override {
@@ -39,11 +39,9 @@ class SimWitness final : public ports::Witness {
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {
     return last_life_;
   }
+
   void forget_last_life() noexcept override {
-    if (!writing_) return;
-    for (const Place place : old_)
-      file_->under_way.erase(place);
-    file_->cannot_tell = false;
+    if (writing_) file_->left.emplace();
   }
 
   // The process is dead: what its remains still do leaves no mark.
@@ -52,7 +50,6 @@ class SimWitness final : public ports::Witness {
  private:
   WitnessFile* file_;
   std::optional<std::vector<ports::Held>> last_life_;
-  std::vector<Place> old_;  // of the last life
   bool writing_ = true;
 };
 

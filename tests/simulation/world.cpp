@@ -76,7 +76,7 @@ void World::boot(Machine& machine) {
   if (machine.process || ending_) return;
   LifeFacts facts;
   const bool can_tell = !std::exchange(machine.machine_died, false);
-  facts.knows_last_life = can_tell && !plan_.shared;
+  facts.knows_last_life = can_tell && machine.witness.left && !plan_.shared;
   facts.concurrency = plan_.concurrency;
   const int life = ledger_.new_life(std::move(facts));
   std::string owner = fmt::format("machine {}, life {}", machine.number, life);

@@ -54,6 +54,10 @@ World::Order World::draw_order() {
 }
 
 void World::submit(std::vector<std::size_t> orders) {
+  // What was accepted, has ended and was purged would be accepted anew, and its tokens would begin
+  // from the beginning: results are to be kept for longer than anybody asks again.
+  for (const std::size_t i : orders)
+    orders_[i].done = orders_[i].done || model_.was_purged(orders_[i].task.id);
   std::erase_if(orders, [&](std::size_t i) { return orders_[i].done; });
   if (orders.empty()) return;
   Machine* up = any_up();
