@@ -35,11 +35,6 @@ class Strike:
     after: float = LIFE_SECONDS
     by_itself: bool = False  # the victim may notice, and end
 
-    @property
-    def by_strace(self) -> bool:
-        """Ends the life; one that is still there after a while was not struck."""
-        return "SIGKILL" in self.inject or self.by_itself
-
 
 @dataclass
 class Figures:
@@ -65,6 +60,7 @@ class Chapter:
     def __init__(self, programs: str, folder: str, victim: str, seed: int, figures: Figures) -> None:
         self.programs = programs
         self.folder = folder
+        self._trace = os.path.join(folder, "strace")
         self.victim = victim
         self.seed = seed
         self.figures = figures
@@ -110,7 +106,7 @@ class Chapter:
         if strike.inject:
             calls = strike.inject.split(":")[0]
             # Not with --seccomp-bpf: strace 6.1 then loses signals that it should inject.
-            command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}",
+            command = ["strace", "-f", "-qq", "-o", self._trace, "-e", f"trace={calls}",
                        "-e", f"inject={strike.inject}", *command]  # fmt: skip
         if not self.began:
             self.began = (time.time_ns() // 1000, time.monotonic_ns())
@@ -118,18 +114,26 @@ class Chapter:
             # A session of its own, so that strace and what it traces can be ended together.
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                        start_new_session=True, env=_environment())  # fmt: skip
-            self.was_struck = True
+            in_time = True
             try:
                 code = process.wait(timeout=strike.after)
             except subprocess.TimeoutExpired:
-                self.was_struck = not strike.by_strace
+                in_time = False
                 os.killpg(process.pid, signal.SIGKILL)
                 code = process.wait()
+        self.was_struck = self._has_hit(strike, in_time)
         self._wait_until_gone()
         if code != 0:
             self.deaths += 1
             self.figures.deaths += 1
         return code
+
+    def _has_hit(self, strike: Strike, in_time: bool) -> bool:
+        """A strike that misses proves nothing, so hits are counted apart."""
+        if "error" in strike.inject:
+            with open(self._trace, encoding="utf-8", errors="replace") as file:
+                return "(INJECTED)" in file.read()
+        return in_time or not strike.inject  # a signal ends the life
 
     def _wait_until_gone(self) -> None:
         """A process that was killed together with its strace may take a moment to go after it."""
@@ -179,15 +183,19 @@ class Chapter:
         line with all the others."""
         assert self.began
         (began_us, began_ns), self.began = self.began, None
-        back = []
+        back, still_out = [], []
         for id_, task in before.tasks.items():
             now = self.store.tasks.get(id_)
             if task.state != "running" or not now:
                 continue
-            self.figures.orphans += 1
             after = [(token, event) for token, event in now.events.items() if token not in task.events]
-            if after and min(after)[1][0] in ("crash", "hand_back"):
+            if not after:
+                still_out.append(id_)  # of a life that was too short to come to it
+            elif min(after)[1][0] in ("crash", "hand_back"):
                 back.append((min(after)[1][1] - began_us) / 1000)
+        self.figures.orphans += len(back)
+        if back and still_out:
+            self._tell(f"{len(back)} orphans are back, but not {still_out}")
         if back:
             self.figures.back_ms.append(max(back))
             if max(back) > BACK_SECONDS * 1000:
@@ -250,7 +258,7 @@ def table(figures: Figures, seconds: float) -> str:
         ("otherwise wrong", figures.wrong),
         ("attempts begun", figures.runs),
         ("  work done twice", figures.duplicates),
-        ("orphans", figures.orphans),
+        ("orphans that came back", figures.orphans),
         ("  all back after", spread(figures.back_ms)),
         ("first attempt after", spread(figures.begun_ms)),
         ("time", f"{seconds:.0f} s"),
