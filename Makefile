@@ -1,7 +1,7 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate bench coverage format lint clean install
+.PHONY: help run test simulate torture bench coverage format lint clean install
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
@@ -31,6 +31,11 @@ bench: install ## measure, each figure beside its target (ARGS: options of Googl
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bench
 	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
+
+torture: install ## kill a worker again and again, and look what is left (ROUNDS=100 SEED=1)
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target torture_victim torture_victim_hasty torture_inspect
+	@tests/torture/torture.py build/release/tests/torture --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1)
 
 coverage: install ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html

@@ -68,6 +68,11 @@ FIGURES = [
            lambda ns: ns["Fingerprint/typical"] / 1e3, "µs"),
     Figure("std::regex one by one, over one pass",
            ratio("Classify/std_regex_one_by_one", "Classify/all_presets"), "×"),
+    *(Figure(f"{what}: 1,000,000 waiting over 1,000",
+             ratio(f"Store/{name}/1000000", f"Store/{name}/1000"), "×", 1.3)
+      for what, name in (("claim and hand back 100", "claim and hand back"),
+                         ("list 100 pending", "list pending"), ("list 100 dead", "list dead"),
+                         ("groups", "groups"), ("count", "count"))),
 ]
 
 

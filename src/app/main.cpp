@@ -15,6 +15,7 @@ int main(int argc, char** argv) try {
       .err = std::cerr,
       .in_is_terminal = isatty(STDIN_FILENO) == 1,
       .colour = holdfast::log_style_for(STDOUT_FILENO) == holdfast::LogStyle::colour_console,
+      .err_is_terminal = isatty(STDERR_FILENO) == 1,
   };
   return holdfast::cli::run(argc, argv, io);
 } catch (const std::exception& error) {

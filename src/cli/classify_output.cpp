@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/text_columns.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "core/utf8.hpp"
@@ -11,7 +12,6 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kIndent = 11;  // the longest verdict and two spaces
 constexpr std::size_t kJsonTextBytes = 4096;
 
@@ -24,50 +24,6 @@ std::string_view colour_of(VerdictKind verdict) {
     case VerdictKind::success: return "\x1b[32m";    // green
   }
   return "";
-}
-
-std::size_t length_of_first(std::string_view text) {
-  return std::max<std::size_t>(1, first_code_point(text).length);
-}
-
-// The first `columns` characters, the last of them "…" if there are more.
-std::string cut(std::string_view text, std::size_t columns) {
-  std::size_t end = 0;
-  std::size_t end_with_dots = 0;
-  for (std::size_t column = 0; end < text.size(); ++column) {
-    if (column == columns) return std::string(text.substr(0, end_with_dots)) + "…";
-    end_with_dots = column + 1 == columns ? end : end_with_dots;
-    end += length_of_first(text.substr(end));
-  }
-  return std::string(text);
-}
-
-std::size_t columns_of(std::string_view text) {
-  std::size_t columns = 0;
-  for (; !text.empty(); ++columns)
-    text.remove_prefix(length_of_first(text));
-  return columns;
-}
-
-// Words, broken into lines that all start at kIndent.
-void append_wrapped(std::string& out, std::string_view text) {
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t space = text.find(' ');
-    const std::string word = cut(text.substr(0, space), kColumns - kIndent);
-    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
-    const std::size_t width = columns_of(word);
-    if (column != 0 && column + 1 + width <= kColumns) {
-      out += ' ';
-      column += 1 + width;
-    } else {
-      if (column != 0) out += '\n';
-      out.append(kIndent, ' ');
-      column = kIndent + width;
-    }
-    out += word;
-  }
-  out += '\n';
 }
 
 // "http.unavailable (HTTP status 503): The server is down for now."
@@ -105,7 +61,7 @@ void append_for_people(std::string& out, std::string_view text, const Explanatio
   out += '\n';
   std::string below;
   append_visible(below, grounds(explanation));
-  append_wrapped(out, below);
+  append_wrapped(out, below, kIndent);
 }
 
 void append_json(std::string& out, std::string_view text, const Explanation& explanation) {

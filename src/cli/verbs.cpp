@@ -25,11 +25,14 @@ int run(int argc, const char* const* argv, Io& io) {
   program.require_subcommand(0, 1);
   program.footer(
       "Each verb has a --help of its own with examples: holdfast classify --help\n"
-      "Exit codes: 0 done, 1 the work failed, 2 the command line is wrong.");
+      "Exit codes: 0 done, 1 the work failed, 2 the command line is wrong,\n"
+      "3 something was kept or left.");
 
   int exit_code = kDone;
   add_classify(program, io, exit_code);
+  add_bench(program, io, exit_code);
   add_demo(program, io, exit_code);
+  add_verify(program, io, exit_code);
 
   program.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("holdfast: {}\nSee holdfast --help, and --help of each verb.\n",

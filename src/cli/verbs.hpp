@@ -14,6 +14,8 @@ namespace holdfast::cli {
 // One function for each verb, in a file of its own. It adds the verb to the program; when the
 // command line names it, it runs and sets `exit_code`.
 void add_classify(CLI::App& program, Io& io, int& exit_code);
+void add_bench(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
+void add_verify(CLI::App& program, Io& io, int& exit_code);
 
 }  // namespace holdfast::cli

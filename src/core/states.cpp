@@ -1,16 +1,16 @@
 #include "core/states.hpp"
 
-namespace holdfast::core {
+namespace holdfast {
 
-std::string_view to_string(State state) noexcept {
+std::string_view to_string(TaskState state) noexcept {
   switch (state) {
-    case State::pending: return "pending";
-    case State::running: return "running";
-    case State::retrying: return "retrying";
-    case State::succeeded: return "succeeded";
-    case State::failed: return "failed";
-    case State::dead: return "dead";
-    case State::canceled: return "canceled";
+    case TaskState::pending: return "pending";
+    case TaskState::running: return "running";
+    case TaskState::retrying: return "retrying";
+    case TaskState::succeeded: return "succeeded";
+    case TaskState::failed: return "failed";
+    case TaskState::dead: return "dead";
+    case TaskState::canceled: return "canceled";
   }
   return "unknown";
 }
@@ -26,6 +26,8 @@ std::string_view to_string(DeadReason reason) noexcept {
   }
   return "unknown";
 }
+
+namespace core {
 
 std::string_view to_string(Event event) noexcept {
   switch (event) {
@@ -58,4 +60,5 @@ std::string_view to_string(Spends spends) noexcept {
   return "unknown";
 }
 
-}  // namespace holdfast::core
+}  // namespace core
+}  // namespace holdfast

@@ -5,28 +5,13 @@
 #include <optional>
 #include <string_view>
 
+#include <holdfast/task.hpp>
+
 namespace holdfast::core {
 
-// Where a task stands. docs/STATES.md draws it; that page is written from kMoves below.
-enum class State : std::uint8_t {
-  pending,    // to be run as soon as somebody claims it
-  running,    // claimed: one attempt is under way
-  retrying,   // to be run again, but not before its due time
-  succeeded,  // done, with a result
-  failed,     // given up at once: trying again cannot help
-  dead,       // a dead letter; DeadReason says why
-  canceled,   // somebody took it back, or threw the dead letter away
-};
-
-// Why a task is dead. There is no state of its own for quarantine: see needs_person().
-enum class DeadReason : std::uint8_t {
-  out_of_attempts,
-  crashes,             // took its worker down too often (N7)
-  ambiguous,           // may have happened in spite of the error
-  deadline,            // could not be run before its deadline
-  throttled_too_long,  // was told to wait too often
-  replays,             // died again after as many replays as its policy allows (N3)
-};
+// Public names; here they are as short as the rules want them.
+using State = TaskState;
+using holdfast::DeadReason;
 
 // What happened to a task. Also the word in its log record.
 enum class Event : std::uint8_t {
@@ -49,21 +34,12 @@ enum class Event : std::uint8_t {
 // What a move counts. Errors, crashes and deferrals have limits of their own.
 enum class Spends : std::uint8_t { nothing, attempt, crash, deferral, replay };
 
-[[nodiscard]] std::string_view to_string(State state) noexcept;
-[[nodiscard]] std::string_view to_string(DeadReason reason) noexcept;  // "out of attempts"
+using holdfast::to_string;
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 [[nodiscard]] std::string_view to_string(Spends spends) noexcept;
 
-// A terminal state is left by a person's hand only: a replay, or a discard.
-[[nodiscard]] constexpr bool is_terminal(State state) noexcept {
-  return state != State::pending && state != State::running && state != State::retrying;
-}
-
-// Quarantined: running it again unseen may do harm, so only a replay that insists brings it back.
-[[nodiscard]] constexpr bool needs_person(DeadReason reason) noexcept {
-  return reason == DeadReason::crashes || reason == DeadReason::ambiguous ||
-         reason == DeadReason::replays;
-}
+using holdfast::is_terminal;
+using holdfast::needs_person;
 
 struct Move {
   State from;

@@ -35,7 +35,8 @@ struct Stats {
 struct ShutdownReport {
   std::size_t finished = 0;     // ended by themselves
   std::size_t handed_back = 0;  // pending again, with nothing spent; abandoned ones are among them
-  std::size_t abandoned = 0;    // handlers that did not end though they were asked to
+  std::size_t cut_short = 0;    // of those handed back: their handlers were at work
+  std::size_t abandoned = 0;    // of those cut short: handlers that did not end though asked to
   std::size_t unsettled = 0;    // the store could not be told: the next life rescues them
 };
 

@@ -68,6 +68,7 @@ TEST(Rescuer, blames_only_what_had_begun) {  // N7
   EXPECT_EQ(world.record(begun).task.spent.crashes, 1);
   EXPECT_EQ(world.record(waiting).task.spent, core::Spent{});
   EXPECT_EQ(world.state(waiting), State::running);  // claimed again at once
+  EXPECT_TRUE(world.witness->forgotten) << "it is settled: the next life need not know";
 }
 
 TEST(Rescuer, waits_for_the_lease_where_others_may_be_alive) {  // N8

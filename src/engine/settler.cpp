@@ -95,6 +95,7 @@ void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::C
   if (done == ports::Change::Done::applied) {
     ++floor_.stats.settled[static_cast<std::size_t>(change.transition.event)];
     judge_.log(run.task(), change);
+    if (floor_.options.on_settled) floor_.options.on_settled(run.task(), change.transition);
     run.processor().settled_one();
   } else {
     ++floor_.stats.refused;

@@ -44,6 +44,7 @@ void Shutdown::stop_the_rest() {
     // What has finished is on its way here, and counts.
     if (run->on_loop.ended || run->has_finished() || run->on_loop.fate != Fate::open) continue;
     timeouts_.ask_to_stop(*run, Fate::handed_back);
+    ++report_.cut_short;
   }
   timer_ = floor_.parts.loop.after(floor_.options.stop_grace, [this] {
     timer_.reset();
@@ -89,6 +90,7 @@ void Shutdown::report() {
                        "the engine has stopped",
                        {{"finished", report_.finished},
                         {"handed_back", report_.handed_back},
+                        {"cut_short", report_.cut_short},
                         {"abandoned", report_.abandoned},
                         {"unsettled", report_.unsettled}});
   if (last_) last_();

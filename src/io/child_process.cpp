@@ -149,6 +149,7 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
  private:
   static void take(Descriptor& into, UniqueFd& fd, boost::system::error_code& error) {
     if (error) return;
+    // NOLINTNEXTLINE(bugprone-unused-return-value): Asio returns what it has written to `error`.
     into.assign(fd.get(), error);
     if (!error) std::ignore = fd.release();
   }

@@ -221,6 +221,7 @@ Result<std::unique_ptr<WitnessFile>> WitnessFile::open(Options options) {
   // With its room on the disk: a full one would otherwise kill us at some begin().
   if (const int error = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); error != 0)
     return fail_os(kOperation, path, error);
+  // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): the sum of sizes cannot be zero.
   void* start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (start == MAP_FAILED) return fail_os(kOperation, path, errno);
   parts->map = Mapping(start, bytes);

@@ -116,7 +116,11 @@ struct AuditReport {
   std::array<std::uint64_t, 7> present{};  // index: core::State
   std::array<std::uint64_t, 7> removed{};  // by Purge, by the state they were in
   std::uint64_t found = 0;                 // how many in all; `findings` holds the first of them
+  std::uint64_t repaired = 0;              // of these
   std::vector<Finding> findings;
+  // False: what is stored is damaged below the level of tasks. The findings say how; nothing else
+  // was looked at or repaired.
+  bool readable = true;
 
   [[nodiscard]] bool clean() const { return found == 0; }
 };

@@ -179,8 +179,8 @@ using Request = std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Ch
 // Keeps tasks. Blocks; threads: one at a time.
 //
 // What is answered with a value is durable, and each verb sees what those before it in the batch
-// have done. What is answered with an error has changed nothing, unless the error is `unavailable`:
-// then it may have happened, or not. Errors that are worth acting on:
+// have done. What is answered with an error has changed nothing, unless the error is `unavailable`
+// or `corrupt`: then it may have happened, or not. Errors that are worth acting on:
 //   exhausted    no room (disk full): nothing is lost, and it works again when there is room
 //   corrupt      what is stored cannot be what we wrote, or the disk did not keep it: everything
 //                is refused from then on, until a new process has opened the store again

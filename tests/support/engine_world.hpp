@@ -185,8 +185,10 @@ class TestWitness final : public ports::Witness {
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {
     return last_life_;
   }
+  void forget_last_life() noexcept override { forgotten = true; }
 
   std::map<Place, ports::Held> under_way;
+  bool forgotten = false;
 
  private:
   const std::optional<std::vector<ports::Held>> last_life_;

@@ -214,7 +214,7 @@ def pragma_once(source: Source) -> Iterator[Finding]:
         yield 1, "a header without #pragma once: add it below the opening comment"
 
 
-_CASE = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|RC_GTEST_PROP\w*)\s*\(")
+_CASE = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|INSTANTIATE_TEST_SUITE_P|RC_GTEST_PROP\w*)\s*\(")
 
 
 def has_a_test(source: Source) -> Iterator[Finding]:

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <holdfast/log.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/task.hpp>
+
+namespace holdfast {
+
+// Hands tasks in, and looks after them.
+//
+//   holdfast::Client client("sqlite:tasks.db");
+//   auto id = client.submit({.type = "mail.send", .payload = "ann@example.org"});
+//   if (!id) return complain(id.error().text());
+//
+// The URL says where the tasks are kept:
+//   sqlite:PATH    a file of this machine, made where it is missing. One process owns it; all
+//                  clients and workers of that process share it.
+//   memory:NAME    nothing outlives the process: for tests
+// Nothing is opened before it is needed, and the constructor does not fail: the first call opens
+// and, where it cannot, says so and what to do; the next one tries again.
+//
+// Every call blocks until it is answered; what a call that changes something has answered is
+// durable. An answer of `unavailable` may have happened or not: with a key (or the same call once
+// more, where it is not submit) it is safe to ask again.
+//
+// Threads: all members may be called from any thread at once, from handlers too. Copies share the
+// same store, which is closed with the last of them and of its workers.
+class Client {
+ public:
+  struct Options {
+    Logger log = {};  // of what the store has to say; a worker in this process has its own
+  };
+
+  explicit Client(std::string url) : Client(std::move(url), Options()) {}
+  Client(std::string url, Options options);
+
+  // Opens now, to know early.
+  [[nodiscard]] Result<void> open();
+
+  // Accepts a task, or finds the one that its key stands for. Fails with invalid_argument for what
+  // cannot be (the message names the field), conflict for a key that is another task's, exhausted
+  // when there is no room.
+  [[nodiscard]] Result<TaskId> submit(Submission submission);
+  // Many at once, for about the price of one. Each has its own answer, in their order. The call
+  // itself fails when nothing was accepted for sure.
+  [[nodiscard]] Result<std::vector<Result<TaskId>>> submit(std::span<const Submission> submissions);
+
+  // A task as it stands. not_found: no such task, or it was removed since (a success after 24 h).
+  [[nodiscard]] Result<TaskInfo> find(const TaskId& id);
+  // The same, once it has come to an end: succeeded, failed, dead or canceled. Fails with timeout
+  // if it has not until then.
+  [[nodiscard]] Result<TaskInfo> wait(const TaskId& id, Duration timeout);
+
+  // Takes a task back that has not ended. A handler that works on it is told by its stop token.
+  // Fails with conflict if it has ended.
+  [[nodiscard]] Result<void> cancel(const TaskId& id);
+
+  struct Replay {
+    // Also what needs a person: quarantined, or replayed as often as its type allows.
+    bool insist = false;
+    std::optional<WallTime> deadline = {};  // the old one is dropped
+  };
+  // Brings a failed or dead task back: pending, with nothing spent. Conflict if it is neither, or
+  // if it needs one who insists.
+  [[nodiscard]] Result<void> replay(const TaskId& id) { return replay(id, Replay()); }
+  [[nodiscard]] Result<void> replay(const TaskId& id, Replay options);
+  // Says that nobody wants a failed or dead task back: canceled.
+  [[nodiscard]] Result<void> discard(const TaskId& id);
+
+  // A page of tasks. Dead letters: list({.state = TaskState::dead}).
+  [[nodiscard]] Result<TaskPage> list(TaskFilter filter);
+  // Groups of failed and dead tasks, latest seen first.
+  [[nodiscard]] Result<std::vector<FailureGroup>> groups(std::size_t limit = 100);
+  // Every queue that has a task or a setting, by name. Costs the same at any size.
+  [[nodiscard]] Result<std::vector<QueueInfo>> counts();
+
+  // Settings of a queue that outlive the process.
+  [[nodiscard]] Result<void> pause(const std::string& queue);
+  [[nodiscard]] Result<void> resume(const std::string& queue);
+  [[nodiscard]] Result<void> limit(const std::string& queue, int concurrency);  // 0: no limit
+
+ private:
+  class Link;
+  std::shared_ptr<Link> link_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/failure.hpp>
+#include <holdfast/task_id.hpp>
+#include <holdfast/time.hpp>
+
+// The words of <holdfast/client.hpp> and <holdfast/worker.hpp>: what is handed in, and what can be
+// seen of it afterwards. Values only.
+namespace holdfast {
+
+// Where a task stands. docs/STATES.md draws it;
+enum class TaskState : std::uint8_t {
+  pending,    // to be run as soon as somebody claims it
+  running,    // claimed: one attempt is under way
+  retrying,   // to be run again, but not before its due time
+  succeeded,  // done, with a result
+  failed,     // given up at once: trying again cannot help
+  dead,       // a dead letter; DeadReason says why
+  canceled,   // somebody took it back, or threw the dead letter away
+};
+
+// Why a task is dead. There is no state of its own for quarantine: see needs_person().
+enum class DeadReason : std::uint8_t {
+  out_of_attempts,
+  crashes,             // took its worker down too often (N7)
+  ambiguous,           // may have happened in spite of the error
+  deadline,            // could not be run before its deadline
+  throttled_too_long,  // was told to wait too often
+  replays,             // died again after as many replays as its policy allows (N3)
+};
+
+[[nodiscard]] std::string_view to_string(TaskState state) noexcept;
+[[nodiscard]] std::string_view to_string(DeadReason reason) noexcept;  // "out of attempts"
+
+// A terminal state is left by a person's hand only: a replay, or a discard.
+[[nodiscard]] constexpr bool is_terminal(TaskState state) noexcept {
+  return state != TaskState::pending && state != TaskState::running && state != TaskState::retrying;
+}
+
+// Quarantined: running it again unseen may do harm, so only a replay that insists brings it back.
+[[nodiscard]] constexpr bool needs_person(DeadReason reason) noexcept {
+  return reason == DeadReason::crashes || reason == DeadReason::ambiguous ||
+         reason == DeadReason::replays;
+}
+
+// A task to be handed in.
+struct Submission {
+  std::string type = {};  // which handler runs it: "mail.send"
+  std::string queue = "default";
+  std::string payload = {};               // any bytes
+  int priority = 0;                       // from -100 to 100; the greater the sooner
+  Duration delay = {};                    // not to be run before so much time has passed …
+  std::optional<WallTime> due = {};       // … or before this time; give one of the two
+  std::optional<WallTime> deadline = {};  // no attempt begins after it
+  // Of idempotency: the same key with the same type, queue and payload is the same task, however
+  // often it is handed in; with others it is a conflict.
+  std::string key = {};
+  std::optional<int> attempts = {};      // in place of what its type has
+  std::optional<Duration> timeout = {};  // likewise
+};
+
+// One attempt of a task that has ended, or was not made.
+struct TaskAttempt {
+  std::uint64_t token = 0;
+  std::string event = {};  // "success", "error", "crash", "hand back" …: docs/STATES.md
+  WallTime started = {};
+  WallTime ended = {};
+  std::string owner = {};  // which process
+  std::optional<Failure> failure = {};
+};
+
+// A task as it stands.
+struct TaskInfo {
+  TaskId id = {};
+  std::string type = {};
+  std::string queue = {};
+  std::string payload = {};  // of find() only, as are `key`, `result` and `history`
+  std::string key = {};
+  int priority = 0;
+  TaskState state = TaskState::pending;
+  std::optional<DeadReason> dead_reason = {};  // of a dead task
+  WallTime created = {};
+  WallTime due = {};      // pending, retrying: not to be run before
+  WallTime changed = {};  // since when it is in its state
+  std::optional<WallTime> deadline = {};
+
+  // What it has used up.
+  int attempts = 0;   // by errors and timeouts
+  int crashes = 0;    // by taking its worker down
+  int deferrals = 0;  // by throttles and open breakers
+  int replays = 0;    // by being brought back
+
+  std::optional<std::string> result = {};  // of a success: what the handler returned
+  std::optional<Failure> last_failure = {};
+  std::string group = {};                 // of a failed or dead task: see FailureGroup
+  std::vector<TaskAttempt> history = {};  // the latest, oldest first
+};
+
+// Tasks to look for. What is not given does not matter.
+struct TaskFilter {
+  std::optional<TaskState> state = {};
+  std::string queue = {};
+  std::string type = {};
+  std::string group = {};
+  std::string cursor = {};  // TaskPage::next of the page before
+  std::size_t limit = 100;
+};
+
+// May hold fewer than were asked for and still have a next one.
+struct TaskPage {
+  std::vector<TaskInfo> tasks = {};
+  std::string next = {};  // empty: that was the last page
+};
+
+struct QueueInfo {
+  std::string name = {};
+  std::array<std::uint64_t, 7> by_state = {};  // index: TaskState
+  bool paused = false;
+  int concurrency = 0;                      // most tasks of it that run at once; 0: no limit
+  std::optional<WallTime> oldest_due = {};  // of those that wait, the first to be run
+
+  [[nodiscard]] std::uint64_t count(TaskState state) const {
+    return by_state[static_cast<std::size_t>(state)];
+  }
+};
+
+// Failures that differ only in their numbers, ids and addresses belong together.
+struct FailureGroup {
+  std::string id = {};                // 16 hexadecimal digits
+  TaskState state = TaskState::dead;  // dead or failed
+  std::uint64_t count = 0;            // tasks in it now
+  WallTime first_seen = {};
+  WallTime last_seen = {};
+  std::string example = {};  // the error text that came first
+};
+
+}  // namespace holdfast

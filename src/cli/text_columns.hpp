@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+// Text as a terminal shows it: one column a character.
+namespace holdfast::cli {
+
+// No line of a verb is wider.
+inline constexpr std::size_t kColumns = 80;
+
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+
+// The first `columns` characters, the last of them "…" if there are more.
+[[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
+
+// Words, broken into lines of at most kColumns that all start at `indent`. Ends the last line.
+void append_wrapped(std::string& out, std::string_view text, std::size_t indent);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,106 @@
+// holdfast verify: whether everything that was accepted is still accounted for (N5).
+#include "node/verify.hpp"
+
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/verbs.hpp"
+#include "cli/verify_output.hpp"
+#include "core/json_text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  holdfast verify tasks.db
+  holdfast verify tasks.db --repair
+  holdfast verify tasks.db --json | jq -r '.findings[].task // empty'
+
+The file must not be in use: stop its owner first, or verify a copy.
+
+Without --repair nothing is changed. With it, a file that has findings is
+copied to FILE.before-repair first. No task is lost by a repair: one that
+stands nowhere waits again, and one that stands in two places keeps the later
+one on its way.
+
+Exit codes: 0 clean, or all repaired; 3 findings are left; 1 the file cannot be
+read, or is in use; 2 the command line is wrong.)";
+
+struct Options {
+  std::string path;
+  bool repair = false;
+  bool json = false;
+};
+
+// What is looked at now, on one line that is wiped afterwards.
+class Progress {
+ public:
+  explicit Progress(Io& io) : io_(io) {}
+  ~Progress() { wipe(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void say(std::string_view step) {
+    wipe();
+    io_.err << "Checking " << step << " …" << std::flush;
+    shown_ = true;
+  }
+
+ private:
+  void wipe() {
+    if (shown_) io_.err << "\r\x1b[K" << std::flush;
+    shown_ = false;
+  }
+
+  Io& io_;
+  bool shown_ = false;
+};
+
+Result<node::VerifyReport> verify_with_progress(const Options& options, Io& io) {
+  node::VerifyOptions how{.repair = options.repair};
+  Progress progress(io);
+  if (io.err_is_terminal) how.on_step = [&](std::string_view step) { progress.say(step); };
+  return node::verify(options.path, how);
+}
+
+int run_verify(const Options& options, Io& io) {
+  auto report = verify_with_progress(options, io);
+  if (!report) {
+    std::string why;
+    append_visible(why, report.error().text());
+    io.err << "holdfast verify: " << why << '\n';
+    return kFailed;
+  }
+  const bool readable = report->audit.readable;
+  const bool left = report->left > 0;
+  const Verified verified{options.path, options.repair, std::move(*report)};
+  io.out << (options.json ? verify_json(verified) : verify_for_people(verified, io.colour));
+  if (!io.out.flush()) {
+    io.err << "holdfast verify: cannot write to standard output\n";
+    return kFailed;
+  }
+  if (!readable) return kFailed;
+  return left ? kKept : kDone;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& program, Io& io, int& exit_code) {
+  CLI::App* verb =
+      program.add_subcommand("verify", "Prove that no task is lost in a file, or repair it");
+  verb->footer(kExamples);
+  auto options = std::make_shared<Options>();
+  verb->add_option("FILE", options->path, "File of an embedded store")
+      ->type_name("")
+      ->required()
+      ->check([](const std::string& path) {
+        return path.empty() ? "the name of a file must not be empty" : "";
+      });
+  verb->add_flag("--repair", options->repair, "Mend what can be mended, after a copy");
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &io, &exit_code] { exit_code = run_verify(*options, io); });
+}
+
+}  // namespace holdfast::cli

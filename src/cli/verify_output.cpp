@@ -1,0 +1,190 @@
+#include "cli/verify_output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "cli/text_columns.hpp"
+#include "core/json_text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using core::State;
+using Counts = std::array<std::uint64_t, 7>;
+
+// As a task goes its way.
+constexpr std::array kStates{State::pending, State::retrying, State::running, State::succeeded,
+                             State::failed,  State::dead,     State::canceled};
+
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kGreen = "\x1b[32m";
+constexpr std::size_t kIndent = 10;  // "repaired" and two spaces
+
+std::uint64_t sum(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+std::uint64_t of(const Counts& counts, State state) {
+  return counts[static_cast<std::size_t>(state)];
+}
+
+// 1234567 → 1,234,567
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3)
+    text.insert(at - 3, ",");
+  return text;
+}
+
+std::string findings(std::uint64_t count) {
+  return grouped(count) + (count == 1 ? " finding" : " findings");
+}
+
+std::string coloured(std::string_view text, std::string_view how, bool colour) {
+  return colour ? fmt::format("{}{}\x1b[0m", how, text) : std::string(text);
+}
+
+std::string visible(std::string_view text) {
+  std::string shown;
+  append_visible(shown, text);
+  return shown;
+}
+
+void append_table(std::string& out, const ports::AuditReport& audit) {
+  const auto row = [&](std::string_view name, std::string_view here, std::string_view removed) {
+    out += fmt::format("{:<10}{:>16}", name, here);
+    out += removed.empty() ? "\n" : fmt::format("{:>16}\n", removed);
+  };
+  row("", "here", "removed");
+  for (const State state : kStates) {
+    const std::uint64_t removed = of(audit.removed, state);
+    const bool can_be_removed = core::is_terminal(state) || removed > 0;
+    row(to_string(state), grouped(of(audit.present, state)),
+        can_be_removed ? grouped(removed) : std::string());
+  }
+  const std::uint64_t here = sum(audit.present);
+  const std::uint64_t removed = sum(audit.removed);
+  row("together", grouped(here), grouped(removed));
+  const bool equal = audit.accepted == here + removed;
+  append_wrapped(out,
+                 fmt::format("{} accepted {} {} here + {} removed", grouped(audit.accepted),
+                             equal ? "=" : "≠", grouped(here), grouped(removed)),
+                 0);
+}
+
+void append_findings(std::string& out, const ports::AuditReport& audit, bool colour) {
+  if (audit.clean()) return;
+  out += '\n';
+  for (const ports::Finding& finding : audit.findings) {
+    const std::string_view word = finding.repaired ? "repaired" : "found";
+    std::string text;
+    append_wrapped(text, visible(finding.what), kIndent);
+    text.replace(0, word.size(), coloured(word, finding.repaired ? kGreen : kRed, colour));
+    out += text;
+  }
+  if (audit.found > audit.findings.size()) {
+    append_wrapped(out, "and " + grouped(audit.found - audit.findings.size()) + " more", kIndent);
+  }
+}
+
+std::string advice_for_damage(const std::string& path) {
+  return fmt::format(
+      "The file itself is damaged, and nothing was changed. Keep a copy of {0} (and of {0}-wal, "
+      "if there is one), and look after the disk. What can still be read is brought into a new "
+      "file by the sqlite3 tool of sqlite.org (Debian's has no .recover):\n"
+      "sqlite3 {0} .recover | sqlite3 NEW && holdfast verify --repair NEW\n",
+      path);
+}
+
+// One sentence, so that whoever reads only the last line knows.
+std::string last_line(const Verified& verified) {
+  const node::VerifyReport& report = verified.report;
+  const std::uint64_t found = report.audit.found;
+  if (!report.audit.readable) return "Damaged: the file cannot be read as it should.";
+  if (found == 0) return "Clean: every task that was accepted is accounted for.";
+  if (!verified.repair) {
+    return fmt::format("{}; nothing was changed. With --repair, what can be mended is.",
+                       findings(found));
+  }
+  if (report.left == 0) return fmt::format("{}, all repaired.", findings(found));
+  return fmt::format("{}, of which {} could not be repaired.", findings(found),
+                     grouped(report.left));
+}
+
+void append_text(std::string& out, std::string_view name, std::string_view text) {
+  out += fmt::format(",\"{}\":", name);
+  if (text.empty()) {
+    out += "null";
+  } else {
+    append_json_string(out, text);
+  }
+}
+
+void append_counts(std::string& out, std::string_view name, const Counts& counts) {
+  out += fmt::format(",\"{}\":{{", name);
+  for (const State state : kStates) {
+    out += fmt::format("{}\"{}\":{}", state == kStates.front() ? "" : ",", to_string(state),
+                       of(counts, state));
+  }
+  out += '}';
+}
+
+}  // namespace
+
+std::string verify_for_people(const Verified& verified, bool colour) {
+  const node::VerifyReport& report = verified.report;
+  const std::string path = visible(verified.path);
+  std::string out;
+  const std::string schema =
+      report.schema > 0 ? fmt::format(" (schema {})", report.schema) : std::string();
+  append_wrapped(out, path + schema, 0);
+  if (report.migrated) append_wrapped(out, "Migrated to the newest schema, after a copy.", 0);
+  if (report.audit.readable) {
+    out += '\n';
+    append_table(out, report.audit);
+  }
+  append_findings(out, report.audit, colour);
+  out += '\n';
+  if (!report.audit.readable) {
+    const std::string advice = advice_for_damage(path);
+    const std::size_t command = advice.find('\n') + 1;
+    append_wrapped(out, std::string_view(advice).substr(0, command - 1), 0);
+    out += "  " + advice.substr(command) + '\n';
+  }
+  if (!report.backup.empty()) {
+    append_wrapped(out, "The file as it was before: " + visible(report.backup), 0);
+  }
+  const bool good = report.audit.readable && report.left == 0;
+  out += coloured(last_line(verified), good ? kGreen : kRed, colour) + '\n';
+  return out;
+}
+
+std::string verify_json(const Verified& verified) {
+  const node::VerifyReport& report = verified.report;
+  const ports::AuditReport& audit = report.audit;
+  std::string out = "{\"file\":";
+  append_json_string(out, verified.path);
+  out += fmt::format(",\"schema\":{},\"migrated\":{},\"readable\":{}", report.schema,
+                     report.migrated, audit.readable);
+  if (audit.readable) {
+    out += fmt::format(",\"accepted\":{}", audit.accepted);
+    append_counts(out, "present", audit.present);
+    append_counts(out, "removed", audit.removed);
+  }
+  out += fmt::format(",\"found\":{},\"repaired\":{},\"left\":{}", audit.found, audit.repaired,
+                     report.left);
+  append_text(out, "backup", report.backup);
+  out += ",\"findings\":[";
+  for (const ports::Finding& finding : audit.findings) {
+    out += &finding == audit.findings.data() ? "{\"what\":" : ",{\"what\":";
+    append_json_string(out, finding.what);
+    append_text(out, "task", finding.task);
+    out += fmt::format(",\"repaired\":{}}}", finding.repaired);
+  }
+  return out + "]}\n";
+}
+
+}  // namespace holdfast::cli

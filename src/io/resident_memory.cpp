@@ -1,0 +1,17 @@
+#include "io/resident_memory.hpp"
+
+#include <fstream>
+
+#include <unistd.h>
+
+namespace holdfast::io {
+
+double resident_mb() {
+  std::ifstream file("/proc/self/statm");
+  double total_pages = 0;
+  double resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  return resident_pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+}  // namespace holdfast::io

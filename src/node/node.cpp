@@ -1,0 +1,177 @@
+#include "node/node.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/uuid.hpp"
+#include "io/lane.hpp"
+
+namespace holdfast::node {
+namespace {
+
+// One that no other life of any process has: host, process, and what cannot come twice.
+[[nodiscard]] std::string new_owner() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'?'};
+  UuidSource ids(system_random());
+  return fmt::format("{}:{}:{}", host.data(), ::getpid(),
+                     ids.next(system_clock().wall_now()).text());
+}
+
+}  // namespace
+
+Node::Node(Opened opened, Logger log)
+    : log_(log),
+      sole_owner_(opened.store.sole_owner),
+      ground_(std::make_shared<Ground>()),
+      writer_(std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
+                                              std::move(opened.store.writer), log)),
+      reader_(opened.store.reader
+                  ? std::make_unique<io::StoreLane>(ground_->loop, "hf-reader",
+                                                    std::move(opened.store.reader), log)
+                  : nullptr) {
+  ground_->witness = std::move(opened.witness);
+  idle_ = make_engine({}, log);
+  thread_ = std::thread([this] { run_loop(); });
+}
+
+Node::~Node() {
+  on_loop([this] {
+    serving_.reset();
+    working_.reset();
+    idle_.reset();
+  });
+  loop().stop();
+  thread_.join();
+}
+
+// A throw out of the loop is a bug of ours. Whoever waits is answered, and nobody waits again.
+void Node::run_loop() noexcept {
+  io::name_this_thread("hf-loop");
+  try {
+    loop().run();
+  } catch (const std::exception& error) {
+    log_.log(Level::critical, "node.broken", "the engine has ended by a bug of its own",
+             {{"error", error.what()}});
+  }
+}
+
+std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log) {
+  options.owner = new_owner();
+  options.sole_owner = sole_owner_;
+  return std::make_unique<engine::Engine>(engine::Parts{.loop = ground_->loop,
+                                                        .writer = *writer_,
+                                                        .reader = reader(),
+                                                        .clock = system_clock(),
+                                                        .random = system_random(),
+                                                        .log = log,
+                                                        .witness = ground_->witness.get()},
+                                          std::move(options));
+}
+
+Result<ports::Submit::Answer> Node::submit(std::vector<ports::NewTask> tasks) {
+  return call_engine<ports::Submit::Answer>(
+      "submit", [tasks = std::move(tasks)](engine::Engine& engine, auto then) mutable {
+        engine.submit(std::move(tasks), std::move(then));
+      });
+}
+
+Result<core::Transition> Node::cancel(TaskId id) {
+  return call_engine<core::Transition>(
+      "cancel", [id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); });
+}
+
+Result<core::Transition> Node::replay(TaskId id, core::ReplayOptions options) {
+  return call_engine<core::Transition>("replay", [=](engine::Engine& engine, auto then) {
+    engine.replay(id, options, std::move(then));
+  });
+}
+
+Result<core::Transition> Node::discard(TaskId id) {
+  return call_engine<core::Transition>(
+      "discard", [id](engine::Engine& engine, auto then) { engine.discard(id, std::move(then)); });
+}
+
+Result<ports::Configure::Answer> Node::configure(ports::Configure configure) {
+  return call_engine<ports::Configure::Answer>(
+      "configure", [configure = std::move(configure)](engine::Engine& engine, auto then) mutable {
+        engine.configure(std::move(configure), std::move(then));
+      });
+}
+
+Result<void> Node::start_work(Work work) {
+  return call<void>("start", [this, work = std::move(work)](auto then) mutable {
+    if (working_) {
+      return then(fail(ErrorCode::conflict, "start",
+                       "another worker of this process has the same store: give all handlers and "
+                       "queues to one of them"));
+    }
+    working_ =
+        std::make_shared<Working>(Working{make_engine({.lease = work.lease,
+                                                       .shutdown_grace = work.grace,
+                                                       .stop_grace = work.stop_grace,
+                                                       .on_settled = std::move(work.on_settled),
+                                                       .on_broken = std::move(work.on_broken)},
+                                                      work.log)});
+    serving_ = working_;
+    for (auto& [type, options] : work.types)
+      working_->engine->handle(std::move(type), std::move(options));
+    for (engine::QueueOptions& queue : work.queues)
+      working_->engine->serve(std::move(queue));
+    working_->engine->start();
+    then({});
+  });
+}
+
+engine::ShutdownReport Node::stop_work() {
+  const auto report = call<engine::ShutdownReport>("stop", [this](auto then) {
+    if (!working_) return then(engine::ShutdownReport());
+    serving_.reset();
+    working_->engine->shut_down([this, then = std::move(then)](auto done) mutable {
+      working_->when_idle = [this, done, then = std::move(then)]() mutable {
+        working_.reset();
+        then(done);
+      };
+      settle_if_idle(*working_);
+    });
+  });
+  return report.value_or(engine::ShutdownReport());
+}
+
+// Not from within the engine's own callback, which this destroys it from.
+void Node::settle_if_idle(Working& working) {
+  if (working.calls > 0 || !working.when_idle) return;
+  loop().post(std::exchange(working.when_idle, nullptr));
+}
+
+void Node::hurry() {
+  loop().post([this] {
+    if (working_) working_->engine->hurry();
+  });
+}
+
+void Node::on_loop(std::move_only_function<void()> work) {
+  std::promise<void> promise;
+  const auto done = promise.get_future();
+  loop().post([work = std::move(work), promise = std::move(promise)]() mutable {
+    work();
+    work = nullptr;
+    promise.set_value();
+  });
+  done.wait();
+}
+
+std::unexpected<Error> Node::refuse_own_thread(const char* operation) {
+  return fail(ErrorCode::internal, operation,
+              "called on the engine's own thread, which cannot wait for itself: call it from a "
+              "handler or a thread of your own");
+}
+
+std::unexpected<Error> Node::refuse_closed(const char* operation) {
+  return fail(ErrorCode::unavailable, operation, "the store was closed before it answered");
+}
+
+}  // namespace holdfast::node

@@ -1,0 +1,70 @@
+#include "node/open_store.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/json_text.hpp"
+#include "io/witness_file.hpp"
+#include "stores/memory/memory_store.hpp"
+#include "stores/sqlite/open.hpp"
+
+namespace holdfast::node {
+namespace {
+
+constexpr std::string_view kOperation = "open";
+
+[[nodiscard]] std::unexpected<Error> bad_url(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::string(kOperation), std::move(message));
+}
+
+Result<Opened> open_file(const std::string& path, const Logger& log) {
+  bool is_new = false;
+  auto store = stores::sqlite::open({.path = path, .log = log}, system_clock(), &is_new);
+  if (!store) return std::unexpected(std::move(store).error());
+  // The store first: its lock says that we are alone.
+  auto witness = io::WitnessFile::open({.path = path + "-witness", .store_is_new = is_new});
+  if (!witness) return std::unexpected(std::move(witness).error());
+  return Opened{*std::move(store), *std::move(witness)};
+}
+
+}  // namespace
+
+std::string Place::key() const {
+  return (kind == Kind::sqlite ? "sqlite:" : "memory:") + path;
+}
+
+Result<Place> parse_place(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  const std::string_view scheme = url.substr(0, colon);
+  const std::string_view rest = colon == url.npos ? "" : url.substr(colon + 1);
+  if (scheme == "memory" && colon != url.npos) return Place{Place::Kind::memory, std::string(rest)};
+  if (scheme != "sqlite" || colon == url.npos) {
+    return bad_url(
+        fmt::format("{} is no place for tasks that is known here: write sqlite:PATH "
+                    "for a file, or memory:NAME in tests",
+                    quoted(url)));
+  }
+  if (rest.empty()) return bad_url("sqlite: names no file: write sqlite:PATH");
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(rest, error);
+  if (!error) path = std::filesystem::weakly_canonical(path, error);
+  if (error) {
+    return fail(ErrorCode::unavailable, std::string(kOperation),
+                fmt::format("{}: {}", quoted(rest), error.message()));
+  }
+  return Place{Place::Kind::sqlite, path.string()};
+}
+
+Result<Opened> open_store(const Place& place, const Logger& log) {
+  if (place.kind == Place::Kind::memory) {
+    Opened opened;
+    opened.store.writer = std::make_unique<stores::MemoryStore>();
+    opened.store.sole_owner = true;
+    return opened;
+  }
+  return open_file(place.path, log);
+}
+
+}  // namespace holdfast::node

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <holdfast/log.hpp>
+#include <holdfast/result.hpp>
+
+#include "ports/store.hpp"
+#include "ports/witness.hpp"
+
+namespace holdfast::node {
+
+// Where tasks are kept, as its URL says it.
+struct Place {
+  enum class Kind : std::uint8_t { sqlite, memory };
+
+  Kind kind = Kind::sqlite;
+  std::string path;  // absolute, without `.`, `..` or links; of memory: its name
+
+  // The same for every way to write the same place.
+  [[nodiscard]] std::string key() const;
+};
+
+// Fails with invalid_argument for an unknown scheme, naming those that are known, and for a URL
+// that says nothing more.
+[[nodiscard]] Result<Place> parse_place(std::string_view url);
+
+struct Opened {
+  ports::OpenStore store;
+  std::unique_ptr<ports::Witness> witness;  // of an embedded file
+};
+
+// Blocks. Fails as the store says it; the message says what to do where that is known.
+[[nodiscard]] Result<Opened> open_store(const Place& place, const Logger& log);
+
+}  // namespace holdfast::node

@@ -1,0 +1,20 @@
+#include "node/verify.hpp"
+
+#include <utility>
+
+#include "stores/sqlite/inspect.hpp"
+
+namespace holdfast::node {
+
+Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
+  auto seen =
+      stores::sqlite::inspect({.path = path, .repair = options.repair, .on_step = options.on_step});
+  if (!seen) return std::unexpected(std::move(seen).error());
+  return VerifyReport{.schema = seen->schema,
+                      .migrated = seen->migrated,
+                      .backup = std::move(seen->backup),
+                      .audit = std::move(seen->report),
+                      .left = seen->left};
+}
+
+}  // namespace holdfast::node

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/result.hpp>
+
+#include "ports/records.hpp"
+
+namespace holdfast::node {
+
+struct VerifyOptions {
+  bool repair = false;
+  std::function<void(std::string_view step)> on_step = {};  // told what is looked at next
+};
+
+struct VerifyReport {
+  int schema = 0;            // of the file, as it was found
+  bool migrated = false;     // to the newest schema
+  std::string backup = {};   // the copy that was made before a repair; empty: none
+  ports::AuditReport audit;  // findings as they were found; numbers as they are now
+  std::uint64_t left = 0;    // findings that are there still, or could not be repaired
+};
+
+// Audits the file of an embedded store that nobody has open (N5). Without `repair` nothing is
+// changed. With it, a file that has findings is copied first, and mended without losing a task.
+// Fails if the file is missing, in use (the message names the process), empty, not Holdfast's or of
+// another version, or cannot be read. Blocks.
+[[nodiscard]] Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options);
+
+}  // namespace holdfast::node

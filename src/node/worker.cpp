@@ -1,0 +1,316 @@
+// What <holdfast/worker.hpp> promises, over a node of this process.
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <holdfast/worker.hpp>
+
+#include "core/json_text.hpp"
+#include "handlers/async_function.hpp"
+#include "handlers/function.hpp"
+#include "io/signals.hpp"
+#include "node/registry.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr int kExitClean = 0;
+constexpr int kExitFailed = 1;
+constexpr int kExitHandedBack = 3;
+
+using AnyHandler = std::variant<detail::BlockingHandler, detail::AsyncHandler>;
+
+struct TypeEntry {
+  std::string name;
+  AnyHandler handler;
+  HandlerOptions options;
+};
+
+[[nodiscard]] std::unexpected<Error> refuse(std::string message) {
+  return fail(ErrorCode::invalid_argument, "start worker", std::move(message));
+}
+
+[[nodiscard]] Result<void> check(const Worker::Options& options,
+                                 const std::vector<TypeEntry>& types) {
+  if (types.empty()) return refuse("it has no handler: call on() for each type of task");
+  if (options.queues.empty()) return refuse("it has no queue, so it would never run a task");
+  if (options.threads < 0) return refuse("threads is negative");
+  if (options.coroutines < 1) return refuse("coroutines is less than 1");
+  if (options.lease <= Duration::zero()) return refuse("lease is not positive");
+  if (options.grace < Duration::zero()) return refuse("grace is negative");
+  for (std::size_t at = 0; at < types.size(); ++at) {
+    if (types[at].name.empty()) return refuse("the type of a handler is empty");
+    for (std::size_t before = 0; before < at; ++before) {
+      if (types[before].name == types[at].name) {
+        return refuse(fmt::format("type {} has two handlers", quoted(types[at].name)));
+      }
+    }
+  }
+  for (std::size_t at = 0; at < options.queues.size(); ++at) {
+    const Worker::Queue& queue = options.queues[at];
+    if (queue.name.empty()) return refuse("the name of a queue is empty");
+    if (queue.concurrency < 0) {
+      return refuse(fmt::format("concurrency of queue {} is negative", quoted(queue.name)));
+    }
+    for (std::size_t before = 0; before < at; ++before) {
+      if (options.queues[before].name == queue.name) {
+        return refuse(fmt::format("queue {} comes twice", quoted(queue.name)));
+      }
+    }
+  }
+  return {};
+}
+
+[[nodiscard]] core::TaskPolicy to_policy(const HandlerOptions& options) {
+  return {.attempts = options.attempts,
+          .crashes = options.crashes,
+          .replays = options.replays,
+          .wait = options.wait,
+          .timeout = options.timeout};
+}
+
+[[nodiscard]] std::shared_ptr<const Classifier> to_classifier(const HandlerOptions& options) {
+  if (options.classifier) return std::make_shared<Classifier>(*options.classifier);
+  static const auto all =
+      std::make_shared<const Classifier>(Classifier::make(presets::all()).value_or(Classifier()));
+  return all;
+}
+
+[[nodiscard]] int exit_code(const Worker::Stopped& stopped) {
+  if (stopped.error) return kExitFailed;
+  return stopped.cut_short > 0 ? kExitHandedBack : kExitClean;
+}
+
+}  // namespace
+
+class Worker::Team {
+ public:
+  Team(std::string url, Options options) : url_(std::move(url)), options_(std::move(options)) {}
+  ~Team() { static_cast<void>(stop()); }
+
+  void add(std::string type, AnyHandler handler, HandlerOptions options) {
+    types_.push_back({std::move(type), std::move(handler), std::move(options)});
+  }
+  std::shared_ptr<void>& coroutine_context() { return coroutine_context_; }
+
+  [[nodiscard]] Result<void> start();
+  [[nodiscard]] int run();
+  Stopped stop();
+  void request_stop();
+  void hurry();
+
+ private:
+  enum class Phase : std::uint8_t { idle, working, stopping, stopped };
+
+  [[nodiscard]] node::Node::Work hire(const std::shared_ptr<const void>& ground);
+  [[nodiscard]] Stopped dismiss();
+  [[nodiscard]] std::shared_ptr<node::Node> working_node();
+
+  const std::string url_;
+  const Options options_;
+
+  // Before start() and after stop(): who owns the worker. Between them: constant.
+  std::vector<TypeEntry> types_;
+  std::shared_ptr<void> coroutine_context_;
+  std::shared_ptr<handlers::Pools> pools_;
+  std::vector<std::shared_ptr<ports::Handler>> handlers_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Phase phase_ = Phase::idle;
+  std::shared_ptr<node::Node> node_;  // while it works, or stops
+  bool stop_requested_ = false;
+  std::optional<Error> broken_;
+  Stopped report_;
+};
+
+// The handlers at their places, and what the engine is told of them.
+node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
+  const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  const int threads = options_.threads > 0 ? options_.threads : cores;
+  pools_ = std::make_shared<handlers::Pools>();
+  pools_->common = std::make_shared<handlers::Pool>("hf-handler", threads, ground);
+  auto turns = std::make_shared<handlers::AllTurns>();
+  turns->common = std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
+
+  node::Node::Work work{.lease = options_.lease,
+                        .grace = options_.grace,
+                        .stop_grace = options_.stop_grace,
+                        .log = options_.log};
+  const bool has_coroutines = coroutine_context_ != nullptr;
+  for (const Queue& queue : options_.queues) {
+    int most = threads + (has_coroutines ? options_.coroutines : 0);
+    if (queue.concurrency > 0) {
+      most = queue.concurrency;
+      pools_->of_queue[queue.name] =
+          std::make_shared<handlers::Pool>("hf-" + queue.name, most, ground);
+      turns->of_queue[queue.name] =
+          std::make_shared<handlers::Turns>(static_cast<std::size_t>(most));
+    }
+    work.queues.push_back({.name = queue.name, .concurrency = static_cast<std::size_t>(most)});
+  }
+  for (TypeEntry& type : types_) {
+    std::shared_ptr<ports::Handler> handler;
+    if (auto* blocking = std::get_if<detail::BlockingHandler>(&type.handler)) {
+      handler = std::make_shared<handlers::Function>(std::move(*blocking), pools_, system_clock());
+    } else {
+      handler = std::make_shared<handlers::AsyncFunction>(
+          std::get<detail::AsyncHandler>(std::move(type.handler)), turns, system_clock());
+    }
+    handlers_.push_back(handler);
+    work.types.emplace_back(type.name,
+                            engine::TypeOptions{.handler = std::move(handler),
+                                                .policy = to_policy(type.options),
+                                                .classifier = to_classifier(type.options),
+                                                .dependency = type.options.dependency});
+  }
+  work.on_broken = [this](const Error& error) {
+    const std::lock_guard lock(mutex_);
+    broken_ = error;
+    stop_requested_ = true;
+    changed_.notify_all();
+  };
+  return work;
+}
+
+Result<void> Worker::Team::start() {
+  if (phase_ != Phase::idle) {
+    return fail(ErrorCode::conflict, "start worker", "it has worked already: make another one");
+  }
+  if (auto checked = check(options_, types_); !checked) return checked;
+  auto node = node::open(url_, options_.log);
+  if (!node) return std::unexpected(std::move(node).error());
+  auto started = (*node)->start_work(hire((*node)->ground()));
+  const std::lock_guard lock(mutex_);
+  if (!started) {
+    phase_ = Phase::stopped;  // its handlers are gone with what was refused
+    return started;
+  }
+  node_ = *std::move(node);
+  phase_ = Phase::working;
+  return {};
+}
+
+std::shared_ptr<node::Node> Worker::Team::working_node() {
+  const std::lock_guard lock(mutex_);
+  return node_;
+}
+
+int Worker::Team::run() {
+  if (auto started = start(); !started) {
+    options_.log.log(Level::critical, "worker.refused", "the worker cannot start",
+                     {{"url", url_}, {"error", started.error().text()}});
+    return kExitFailed;
+  }
+  const std::shared_ptr<node::Node> node = working_node();
+  if (!node) return exit_code(stop());  // somebody was quicker
+
+  std::unique_ptr<io::Signals> signals;
+  node->on_loop([&] {
+    signals = std::make_unique<io::Signals>(
+        node->loop(), [this](int, int count) { count == 1 ? request_stop() : hurry(); });
+  });
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stop_requested_ || phase_ == Phase::stopped; });
+  }
+  const Stopped stopped = stop();
+  // Heard until here: a second signal must find somebody.
+  node->on_loop([&] { signals.reset(); });
+  return exit_code(stopped);
+}
+
+Worker::Stopped Worker::Team::stop() {
+  {
+    std::unique_lock lock(mutex_);
+    if (phase_ == Phase::idle) return {};
+    changed_.wait(lock, [&] { return phase_ != Phase::stopping; });
+    if (phase_ == Phase::stopped) return report_;
+    phase_ = Phase::stopping;
+  }
+  const Stopped report = dismiss();
+  const std::lock_guard lock(mutex_);
+  report_ = report;
+  if (broken_) report_.error = broken_;
+  phase_ = Phase::stopped;
+  changed_.notify_all();
+  return report_;
+}
+
+Worker::Stopped Worker::Team::dismiss() {
+  const std::shared_ptr<node::Node> node = working_node();
+  const engine::ShutdownReport done = node->stop_work();
+  Stopped report{
+      .handed_back = done.handed_back, .cut_short = done.cut_short, .left_behind = done.abandoned};
+  if (done.unsettled > 0) {
+    report.error = Error{ErrorCode::unavailable, "stop worker",
+                         fmt::format("the store could not be told of {} tasks; the next worker "
+                                     "finds them",
+                                     done.unsettled)};
+  }
+  static_cast<void>(pools_->close());
+  handlers_.clear();  // and with them what their functions have captured
+  types_.clear();
+  coroutine_context_.reset();
+  const std::lock_guard lock(mutex_);
+  node_.reset();
+  return report;
+}
+
+void Worker::Team::request_stop() {
+  const std::lock_guard lock(mutex_);
+  stop_requested_ = true;
+  changed_.notify_all();
+}
+
+void Worker::Team::hurry() {
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::working && phase_ != Phase::stopping) return;
+  if (node_) node_->hurry();
+}
+
+Worker::Worker(std::string url, Options options)
+    : team_(std::make_unique<Team>(std::move(url), std::move(options))) {}
+Worker::Worker(Worker&& other) noexcept = default;
+Worker& Worker::operator=(Worker&& other) noexcept = default;
+Worker::~Worker() = default;
+
+void Worker::add(std::string type, detail::BlockingHandler handler, HandlerOptions options) {
+  team_->add(std::move(type), std::move(handler), std::move(options));
+}
+
+void Worker::add(std::string type, detail::AsyncHandler handler, HandlerOptions options) {
+  team_->add(std::move(type), std::move(handler), std::move(options));
+}
+
+std::shared_ptr<void>& Worker::coroutine_context() {
+  return team_->coroutine_context();
+}
+
+int Worker::run() {
+  return team_->run();
+}
+
+Result<void> Worker::start() {
+  return team_->start();
+}
+
+Worker::Stopped Worker::stop() {
+  return team_->stop();
+}
+
+void Worker::request_stop() {
+  team_->request_stop();
+}
+
+void Worker::hurry() {
+  team_->hurry();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::stores::sqlite {
+
+// One thing that cannot be. The texts are SQL.
+struct Fault {
+  std::string when;  // over the rows of its look
+  std::string what;  // how to tell it; begins with a verb where the row belongs to a task
+  // Statements that mend every such row at once. `$` stands for the "from … where …" that finds
+  // them. Empty: nothing can be done.
+  std::string repair = {};
+  enum class Kind : std::uint8_t {
+    plain,
+    misplaced,  // waits, but not where its row says
+    nowhere,    // not to be told of one that is misplaced: that was told already
+    ungrouped,  // to be given a fingerprint by the audit, which works it out
+  };
+  Kind kind = Kind::plain;
+};
+
+// One pass over some rows, and all that can be wrong with them. The texts but `step` are SQL.
+struct Look {
+  std::string step;  // for people: what is looked at
+  std::string from;
+  bool of_tasks = true;  // the rows have a task `t`, or nothing in its place
+  std::vector<Fault> faults;
+};
+
+// In the order in which they are made: each may rely on what those before it have mended.
+[[nodiscard]] const std::vector<Look>& audit_looks();
+
+}  // namespace holdfast::stores::sqlite

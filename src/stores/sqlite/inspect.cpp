@@ -1,0 +1,174 @@
+#include "stores/sqlite/inspect.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stores/sqlite/audit.hpp"
+#include "stores/sqlite/backup.hpp"
+#include "stores/sqlite/owner_lock.hpp"
+#include "stores/sqlite/schema.hpp"
+
+namespace holdfast::stores::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Said before SQLite is asked, which would say it less well.
+Result<void> check_file(const std::string& path) {
+  const std::string doing = "open " + path;
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) {
+    const int error = errno;
+    return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable, doing,
+                std::strerror(error));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::unavailable, doing,
+                S_ISDIR(status.st_mode) ? "is a folder" : "is not a file");
+  }
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail(ErrorCode::unavailable, doing, std::strerror(errno));
+  ::close(file);
+  if (status.st_size == 0) {
+    return fail(ErrorCode::invalid_argument, doing, "is empty: there is no store in it");
+  }
+  return {};
+}
+
+bool has_log(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path + "-wal", error);
+  return !error && size > 0;
+}
+
+std::string free_backup_name(const std::string& path) {
+  const std::string first = path + ".before-repair";
+  std::string name = first;
+  std::error_code ignored;
+  for (int i = 2; fs::exists(fs::symlink_status(name, ignored)); ++i)
+    name = first + "." + std::to_string(i);
+  return name;
+}
+
+class Inspector {
+ public:
+  Inspector(const InspectOptions& options, Clock& clock)
+      : path_(options.path), options_(options), clock_(clock) {}
+
+  Result<Inspection> run() {
+    if (const auto sound = check_file(path_); !sound) return std::unexpected(sound.error());
+    auto lock =
+        options_.repair ? OwnerLock::take(path_, "holdfast verify") : OwnerLock::share(path_);
+    if (!lock) return std::unexpected(lock.error());
+    if (const auto looked = look_through_damage(); !looked) {
+      return std::unexpected(looked.error());
+    }
+    if (const auto mended = mend_if_wanted(); !mended) return std::unexpected(mended.error());
+    // Where there was no lock to hold, somebody may have begun to write meanwhile.
+    if (const auto owner = options_.repair ? std::nullopt : OwnerLock::owner_of(path_)) {
+      return fail(ErrorCode::conflict, "open " + path_,
+                  "was opened by " + describe(*owner) + " meanwhile: what was seen may be wrong");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Damage may keep SQLite from reading anything at all: that is a finding like others.
+  Result<void> look_through_damage() {
+    try {
+      return look();
+    } catch (const SqlError& error) {
+      const int code = error.code() & 0xff;
+      if (code == SQLITE_NOTADB) {
+        return fail(ErrorCode::corrupt, "open " + path_,
+                    "is no SQLite database, or its beginning is destroyed");
+      }
+      if (code != SQLITE_CORRUPT) throw;
+      found_.report = {};
+      found_.report.readable = false;
+      found_.report.found = found_.left = 1;
+      found_.report.findings.push_back(
+          {.what = "SQLite: " + std::string(error.what()), .task = {}});
+      return {};
+    }
+  }
+
+  // Changes nothing. A version that is not the newest is told of, and the audit left out.
+  Result<void> look() {
+    Database database(path_, has_log(path_) ? Database::Mode::read : Database::Mode::frozen);
+    const auto version = version_of(database, path_);
+    if (!version) return std::unexpected(version.error());
+    found_.schema = *version;
+    if (*version == newest_version()) {
+      database.execute("begin");
+      found_.report = audit(database, {.on_step = options_.on_step});
+      found_.left = found_.report.found;
+      return {};
+    }
+    if (*version == 0) {
+      return fail(ErrorCode::invalid_argument, "open " + path_,
+                  "is empty: there is no store in it");
+    }
+    if (options_.repair) return {};
+    return fail(ErrorCode::invalid_argument, "open " + path_,
+                "is of schema " + std::to_string(*version) + ", and can be verified as schema " +
+                    std::to_string(newest_version()) +
+                    " only: with --repair it is migrated first, after a copy");
+  }
+
+  Result<void> mend_if_wanted() {
+    const bool old = found_.schema != newest_version();
+    if (!options_.repair || !found_.report.readable) return {};
+    if (!old && found_.report.clean()) return {};
+    Database database(path_, Database::Mode::write);
+    database.execute("pragma synchronous = full");
+    if (old) {
+      const auto migrated = migrate(database, path_, clock_.wall_now());
+      if (!migrated) return std::unexpected(migrated.error());
+      found_.migrated = true;
+      found_.report = audit(database, {.on_step = options_.on_step});
+      found_.left = found_.report.found;
+      if (found_.report.clean() || !found_.report.readable) return {};
+    }
+    return mend(database);
+  }
+
+  Result<void> mend(Database& database) {
+    const std::string backup = free_backup_name(path_);
+    if (const auto saved = back_up(database, path_, backup); !saved) return saved;
+    found_.backup = backup;
+    database.execute("begin immediate");
+    found_.report = audit(database, {.repair = true, .on_step = options_.on_step});
+    database.execute("commit");
+    const ports::AuditReport after = audit(database, {.on_step = options_.on_step});
+    // What is lost is not to be found any more once the counters say so, but not repaired either.
+    found_.left = std::max(after.found, found_.report.found - found_.report.repaired);
+    return {};
+  }
+
+  const std::string path_;
+  const InspectOptions& options_;
+  Clock& clock_;
+  Inspection found_;
+};
+
+}  // namespace
+
+Result<Inspection> inspect(const InspectOptions& options, Clock& clock) {
+  try {
+    return Inspector(options, clock).run();
+  } catch (const SqlError& error) {
+    return std::unexpected(error.error("open " + options.path));
+  }
+}
+
+}  // namespace holdfast::stores::sqlite

@@ -1,0 +1,144 @@
+#include <limits>
+#include <map>
+
+#include "stores/sqlite/cursor.hpp"
+#include "stores/sqlite/query_statements.hpp"
+
+namespace holdfast::stores::sqlite {
+
+using namespace ports;
+using core::State;
+
+namespace {
+
+// So many tasks are looked at for one page, however few of them match.
+constexpr std::size_t kLooked = 10'000;
+
+bool matches(const Filter& filter, const TaskRecord& record) {
+  if (filter.state && record.task.state != *filter.state) return false;
+  if (!filter.queue.empty() && record.queue != filter.queue) return false;
+  if (!filter.type.empty() && record.type != filter.type) return false;
+  if (filter.created_from && record.task.created < *filter.created_from) return false;
+  if (filter.created_until && record.task.created >= *filter.created_until) return false;
+  if (!filter.group) return true;
+  const bool grouped = record.task.state == State::failed || record.task.state == State::dead;
+  return grouped && record.fingerprint == *filter.group;
+}
+
+// Where a listing begins: before its first row, in the order it goes.
+Cursor start_of(char listing) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const bool ascending = listing == 'w' || listing == 't';
+  const std::int64_t first = ascending ? Limits::min() : Limits::max();
+  return {.listing = listing, .at = {first, first, first, first}};
+}
+
+char listing_of(const Filter& filter) {
+  if (!filter.state) return 'a';
+  switch (*filter.state) {
+    case State::pending: return 'w';
+    case State::retrying: return 't';
+    case State::running: return 'r';
+    case State::succeeded: return 's';
+    case State::failed: return filter.group ? 'F' : 'f';
+    case State::dead: return filter.group ? 'D' : 'd';
+    case State::canceled: return 'c';
+  }
+  return 'a';
+}
+
+}  // namespace
+
+// Takes seqs one by one and keeps of their tasks what matches, until the page is full.
+class Queries::Lister {
+ public:
+  Lister(Queries& queries, const List& verb, Cursor cursor)
+      : queries_(queries), verb_(verb), cursor_(cursor) {}
+
+  // Whether it wants more.
+  bool look(const Row& row) {
+    if (looked_ == kLooked || answer_.tasks.size() == std::max<std::size_t>(verb_.limit, 1)) {
+      answer_.next = cursor_.text();
+      return false;
+    }
+    ++looked_;
+    for (int i = 0; i < 4; ++i)
+      cursor_.at[static_cast<std::size_t>(i)] = row.integer(i);
+    const bool retrying = cursor_.listing == 'w' && row.integer(4) != 0;
+    if (!retrying) keep_if_it_matches(row.integer(3));
+    return true;
+  }
+
+  [[nodiscard]] bool full() const { return !answer_.next.empty(); }
+  [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  [[nodiscard]] List::Answer answer() && { return std::move(answer_); }
+
+ private:
+  void keep_if_it_matches(std::int64_t seq) {
+    std::optional<TaskRecord> found;
+    queries_.statements_->by_seq.first([&](Row row) { found = queries_.record(row); }, seq);
+    if (!found) return;
+    queries_.place(seq, *found);
+    if (matches(verb_.filter, *found)) answer_.tasks.push_back(std::move(*found));
+  }
+
+  Queries& queries_;
+  const List& verb_;
+  Cursor cursor_;
+  List::Answer answer_;
+  std::size_t looked_ = 0;
+};
+
+Result<List::Answer> Queries::answer(const List& verb) {
+  const char listing = listing_of(verb.filter);
+  const Result<Cursor> from =
+      verb.cursor.empty() ? Result<Cursor>(start_of(listing)) : Cursor::parse(verb.cursor, listing);
+  if (!from) return std::unexpected(from.error());
+  Lister lister(*this, verb, *from);
+  if (listing == 'w' || listing == 't') {
+    list_waiting(verb, *from, lister);
+  } else {
+    list_others(verb, *from, lister);
+  }
+  return std::move(lister).answer();
+}
+
+void Queries::list_waiting(const List& verb, const Cursor& from, Lister& lister) {
+  Statement& seqs = from.listing == 't' ? statements_->retrying_seqs : statements_->waiting_seqs;
+  const auto look = [&](Row row) { return lister.look(row); };
+  // By name: the queue where the last page ended, from there; those after it, whole.
+  std::map<std::string, Names::Id> queues;
+  statements_->queues.each(
+      [&](Row row) { queues.emplace(names_.text(row.integer(0)), row.integer(0)); });
+  const std::string begun = verb.cursor.empty() ? std::string() : names_.text(from.at[0]);
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [name, queue] : queues) {
+    if (name < begun || (!verb.filter.queue.empty() && name != verb.filter.queue)) continue;
+    if (!verb.cursor.empty() && name == begun) {
+      seqs.each(look, queue, from.at[1], from.at[2], from.at[3], kLooked + 1);
+    } else {
+      seqs.each(look, queue, kFirst, kFirst, kFirst, kLooked + 1);
+    }
+    if (lister.full()) return;
+  }
+}
+
+void Queries::list_others(const List& verb, const Cursor& from, Lister& lister) {
+  const auto look = [&](Row row) { return lister.look(row); };
+  const auto& at = from.at;
+  const auto state = static_cast<std::int64_t>(verb.filter.state.value_or(State::dead));
+  const auto group = static_cast<std::int64_t>(verb.filter.group.value_or(Fingerprint()).value());
+  const std::size_t most = kLooked + 1;
+  switch (from.listing) {
+    case 'r': statements_->running_seqs.each(look, 0, 0, 0, at[3], most); break;
+    case 's': statements_->succeeded_seqs.each(look, 0, 0, at[2], at[3], most); break;
+    case 'f':
+    case 'd':
+    case 'c': statements_->parked_seqs.each(look, state, 0, at[2], at[3], most); break;
+    case 'F':
+    case 'D': statements_->group_seqs.each(look, state, group, at[2], at[3], most); break;
+    default: statements_->all_seqs.each(look, 0, 0, 0, at[3], most); break;
+  }
+}
+
+}  // namespace holdfast::stores::sqlite

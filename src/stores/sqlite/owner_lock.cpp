@@ -1,0 +1,105 @@
+#include "stores/sqlite/owner_lock.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace holdfast::stores::sqlite {
+namespace {
+
+std::string lock_path(const std::string& path) {
+  return path + ".lock";
+}
+
+// "<pid> <address>\n"
+OwnerLock::Owner parse(std::string_view text) {
+  OwnerLock::Owner owner;
+  const std::size_t space = text.find(' ');
+  const std::string_view pid = text.substr(0, space);
+  std::from_chars(pid.data(), pid.data() + pid.size(), owner.pid);
+  if (space != std::string_view::npos) owner.address = text.substr(space + 1);
+  while (!owner.address.empty() && owner.address.back() == '\n')
+    owner.address.pop_back();
+  return owner;
+}
+
+std::unexpected<Error> in_use(const std::string& path, const OwnerLock::Owner& owner) {
+  return fail(ErrorCode::conflict, "open " + path,
+              "is in use by " + describe(owner) +
+                  ": an embedded store has one owner; ask that one, or stop it first");
+}
+
+OwnerLock::Owner read_owner(int file) {
+  char text[512] = {};
+  const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
+  return parse(std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0));
+}
+
+}  // namespace
+
+std::string describe(const OwnerLock::Owner& owner) {
+  std::string text = owner.pid > 0 ? "process " + std::to_string(owner.pid) : "another process";
+  if (!owner.address.empty()) text += " (" + owner.address + ")";
+  return text;
+}
+
+Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& address) {
+  const std::string name = lock_path(path);
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) {
+    return fail(ErrorCode::unavailable, "open " + path,
+                "cannot make the lock file " + name + ": " + std::strerror(errno));
+  }
+  OwnerLock lock(file);
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    return in_use(path, read_owner(file));
+  }
+  lock.held_ = true;
+  const std::string text = std::to_string(::getpid()) + " " + address + "\n";
+  const bool written = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) ==
+                                                        static_cast<ssize_t>(text.size());
+  if (!written) {
+    return fail(ErrorCode::exhausted, "open " + path,
+                "cannot write the lock file " + name + ": " + std::strerror(errno));
+  }
+  return lock;
+}
+
+Result<OwnerLock> OwnerLock::share(const std::string& path) {
+  OwnerLock lock(::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.file_ < 0) {
+    if (errno == ENOENT) return lock;
+    return fail(ErrorCode::unavailable, "open " + path,
+                "cannot read the lock file " + lock_path(path) + ": " + std::strerror(errno));
+  }
+  if (::flock(lock.file_, LOCK_SH | LOCK_NB) != 0) return in_use(path, read_owner(lock.file_));
+  return lock;
+}
+
+OwnerLock::OwnerLock(OwnerLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), held_(std::exchange(other.held_, false)) {}
+
+OwnerLock::~OwnerLock() {
+  if (file_ < 0) return;
+  // The file stays, empty: removing it would let two processes lock two files of one name.
+  if (held_) [[maybe_unused]]
+    const int emptied = ::ftruncate(file_, 0);
+  ::close(file_);
+}
+
+std::optional<OwnerLock::Owner> OwnerLock::owner_of(const std::string& path) {
+  const int file = ::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::optional<Owner> owner;
+  if (::flock(file, LOCK_SH | LOCK_NB) != 0) owner = read_owner(file);
+  ::close(file);
+  return owner;
+}
+
+}  // namespace holdfast::stores::sqlite

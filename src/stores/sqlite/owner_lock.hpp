@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <holdfast/result.hpp>
+
+namespace holdfast::stores::sqlite {
+
+// One process owns an embedded store. The lock is the kernel's (it ends with the process, however
+// that ends), on a file beside the store, `<path>.lock`, which says who holds it: the pid, and
+// where that process can be reached.
+class OwnerLock {
+ public:
+  // A lock that another process holds: conflict, with its pid and address in the message.
+  [[nodiscard]] static Result<OwnerLock> take(const std::string& path, const std::string& address);
+
+  // For looking only: keeps owners away while it lives, other lookers not, and makes no file. Where
+  // there is no lock file there was never an owner, and nothing to hold. Fails as take() does.
+  [[nodiscard]] static Result<OwnerLock> share(const std::string& path);
+
+  OwnerLock(OwnerLock&& other) noexcept;
+  OwnerLock& operator=(OwnerLock&&) = delete;
+  ~OwnerLock();
+
+  // Who holds the lock of a store; empty: nobody.
+  struct Owner {
+    std::int64_t pid = 0;
+    std::string address;
+  };
+  [[nodiscard]] static std::optional<Owner> owner_of(const std::string& path);
+
+ private:
+  explicit OwnerLock(int file) : file_(file) {}
+
+  int file_ = -1;
+  bool held_ = false;
+};
+
+// "process 4711 (http://127.0.0.1:8080)"
+[[nodiscard]] std::string describe(const OwnerLock::Owner& owner);
+
+}  // namespace holdfast::stores::sqlite

@@ -1,0 +1,60 @@
+#include "stores/sqlite/query_statements.hpp"
+
+namespace holdfast::stores::sqlite {
+namespace {
+
+const std::string kTask = Queries::kTaskColumns;
+
+}  // namespace
+
+Queries::Statements::Statements(Database& database)
+    : by_id(database,
+            ("select " + kTask + ", t.payload, t.key from task t where t.id = ?1").c_str()),
+      by_seq(database, ("select " + kTask + " from task t where t.seq = ?1").c_str()),
+      running(database, "select token, owner, started, lease_end from running where seq = ?1"),
+      succeeded(database,
+                "select token, owner, started, ended, event, result from succeeded where seq = ?1"),
+      parked(database,
+             "select state, token, ended, reason, fingerprint from parked where seq = ?1"),
+      last_failure(database,
+                   "select kind, http_status, exit_code, os_error, retry_after, message"
+                   " from attempt where seq = ?1 and message is not null"
+                   " order by token desc limit 1"),
+      attempts(database,
+               "select token, event, started, ended, owner, kind, http_status, exit_code, os_error,"
+               " retry_after, message from attempt where seq = ?1 order by token"),
+      queues(database,
+             "select q.queue, coalesce(s.paused, 0), coalesce(s.concurrency, 0)"
+             " from (select distinct queue from tally union select queue from queue) q"
+             " left join queue s on s.queue = q.queue"),
+      tally(database, "select what, count from tally where queue = ?1 and what < 7"),
+      next_rank(database,
+                "select rank, due from waiting where queue = ?1 and rank > ?2"
+                " order by rank, due, seq limit 1"),
+      groups(database,
+             "select state, fingerprint, count, first_seen, last_seen, example from failure_group"
+             " order by last_seen desc, state, fingerprint limit ?1"),
+
+      all_seqs(database, "select 0, 0, 0, seq from task where seq < ?4 order by seq desc limit ?5"),
+      waiting_seqs(database,
+                   "select queue, rank, due, seq, state from waiting"
+                   " where queue = ?1 and (rank, due, seq) > (?2, ?3, ?4)"
+                   " order by rank, due, seq limit ?5"),
+      retrying_seqs(database,
+                    "select queue, rank, due, seq, state from waiting"
+                    " where state = 2 and queue = ?1 and (rank, due, seq) > (?2, ?3, ?4)"
+                    " order by rank, due, seq limit ?5"),
+      running_seqs(database,
+                   "select 0, 0, 0, seq from running where seq < ?4"
+                   " order by seq desc limit ?5"),
+      succeeded_seqs(database,
+                     "select 0, 0, ended, seq from succeeded where (ended, seq) < (?3, ?4)"
+                     " order by ended desc, seq desc limit ?5"),
+      parked_seqs(database,
+                  "select 0, 0, ended, seq from parked where state = ?1 and (ended, seq) < (?3, ?4)"
+                  " order by ended desc, seq desc limit ?5"),
+      group_seqs(database,
+                 "select 0, 0, ended, seq from parked where state = ?1 and fingerprint = ?2"
+                 " and (ended, seq) < (?3, ?4) order by ended desc, seq desc limit ?5") {}
+
+}  // namespace holdfast::stores::sqlite

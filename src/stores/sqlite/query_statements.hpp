@@ -1,0 +1,32 @@
+#pragma once
+
+#include "stores/sqlite/queries.hpp"
+
+namespace holdfast::stores::sqlite {
+
+struct Queries::Statements {
+  explicit Statements(Database& database);
+
+  Statement by_id;         // ?1 id → task columns, payload, key
+  Statement by_seq;        // ?1 seq → task columns
+  Statement running;       // ?1 seq → token, owner, started, lease_end
+  Statement succeeded;     // ?1 seq → token, owner, started, ended, event, result
+  Statement parked;        // ?1 seq → state, token, ended, reason, fingerprint
+  Statement last_failure;  // ?1 seq → failure columns
+  Statement attempts;      // ?1 seq → token, event, started, ended, owner, failure columns
+  Statement queues;        // → queue, paused, concurrency
+  Statement tally;         // ?1 queue → state, count
+  Statement next_rank;     // ?1 queue, ?2 rank before → rank, first due
+  Statement groups;        // ?1 most
+
+  // Pages of seqs, each from the place after its cursor; see Lister.
+  Statement all_seqs;
+  Statement waiting_seqs;
+  Statement retrying_seqs;
+  Statement running_seqs;
+  Statement succeeded_seqs;
+  Statement parked_seqs;
+  Statement group_seqs;
+};
+
+}  // namespace holdfast::stores::sqlite

@@ -1,0 +1,108 @@
+#include "stores/sqlite/statements.hpp"
+
+namespace holdfast::stores::sqlite {
+namespace {
+
+const std::string kTask = Queries::kTaskColumns;
+
+}  // namespace
+
+// "or fail" instead of the default "or abort" where one statement writes many rows: SQLite then
+// need not be ready to take back half a statement. We take back the whole batch if anything fails.
+Writer::Statements::Statements(Database& database)
+    : begin(database, "begin immediate"),
+      commit(database, "commit"),
+
+      insert_task(database,
+                  "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, 0, 0, 0, 0, 0,"
+                  " ?9, ?10, ?11, ?12, ?13) on conflict (id) do nothing"),
+      wait_new(database,
+               "insert or fail into waiting select queue, -priority, due, seq, state, token"
+               " from task where seq > ?1"),
+      seq_by_id(database, "select seq from task where id = ?1"),
+      seq_by_key(database, "select seq from idempotency_key where key = ?1"),
+      insert_key(database, "insert into idempotency_key values (?1, ?2)"),
+      same_task(database, "select id, queue, type, payload, key from task where seq = ?1"),
+
+      next_rank(database,
+                "select rank, due from waiting where queue = ?1 and rank > ?2"
+                " order by rank, due, seq limit 1"),
+      take(database, ("select " + kTask +
+                      ", t.payload from waiting w join task t on t.seq = w.seq"
+                      " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
+                      " order by w.due, w.seq limit ?4")
+                         .c_str()),
+      begin_running(database,
+                    "insert or fail into running select seq, token + 1, ?5, ?6, ?7 from waiting"
+                    " where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
+      end_waiting(database,
+                  "delete from waiting where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
+
+      renew(database, "update running set lease_end = ?2 where seq = ?1"),
+      overdue(database, ("select " + kTask +
+                         ", r.token, r.owner, r.started, r.lease_end from running r"
+                         " join task t on t.seq = r.seq"
+                         " where r.lease_end < ?1 or r.owner <> ?2 order by r.seq limit ?3")
+                            .c_str()),
+      all_running(
+          database,
+          "select t.id, t.queue, r.seq, r.token, r.owner, r.started, -t.priority from running r"
+          " join task t on t.seq = r.seq"),
+
+      find_known(database,
+                 "select t.seq, t.queue, -t.priority, t.due, t.state, t.token, s.token, p.state,"
+                 " p.token, p.fingerprint from task t left join succeeded s on s.seq = t.seq"
+                 " left join parked p on p.seq = t.seq where t.id = ?1"),
+      end_running(database, "delete from running where seq = ?1"),
+      succeed(database, "insert into succeeded values (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+      wait_again(database,
+                 "update task set state = ?2, token = ?3, due = ?4, changed = ?5, attempts = ?6,"
+                 " crashes = ?7, deferrals = ?8, replays = ?9, previous_wait = ?10,"
+                 " deadline = ?11 where seq = ?1"),
+      join_waiting(database, "insert into waiting values (?1, ?2, ?3, ?4, ?5, ?6)"),
+      leave_waiting(database,
+                    "delete from waiting where queue = ?1 and rank = ?2 and due = ?3 and seq = ?4"),
+      spend(database,
+            "update task set attempts = ?2, crashes = ?3, deferrals = ?4, replays = ?5,"
+            " previous_wait = ?6 where seq = ?1"),
+      park(database, "insert into parked values (?1, ?2, ?3, ?4, ?5, ?6)"),
+      unpark(database, "delete from parked where seq = ?1"),
+      insert_attempt(database,
+                     "insert into attempt values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+                     " ?12)"),
+      // The latest failure stays, however many attempts after it were not even made.
+      prune_attempts(database,
+                     "delete from attempt where seq = ?1 and token = (select token from attempt"
+                     " where seq = ?1 and token is not (select max(token) from attempt"
+                     " where seq = ?1 and message is not null) order by token limit 1)"
+                     " and (select count(*) from attempt where seq = ?1) > ?2"),
+      join_group(database,
+                 "insert into failure_group values (?1, ?2, 1, ?3, ?3, ?4)"
+                 " on conflict do update set count = count + 1,"
+                 " last_seen = max(last_seen, excluded.last_seen)"),
+      shrink_group(database,
+                   "update failure_group set count = count - 1"
+                   " where state = ?1 and fingerprint = ?2"),
+      drop_empty_group(database,
+                       "delete from failure_group where state = ?1 and fingerprint = ?2"
+                       " and count <= 0"),
+
+      old_succeeded(database,
+                    "select seq from succeeded where ended < ?1 order by ended, seq limit ?2"),
+      old_parked(database,
+                 "select seq from parked where state = ?3 and ended < ?1 order by ended, seq"
+                 " limit ?2"),
+      purge_info(database,
+                 "select t.queue, t.key, p.fingerprint from task t"
+                 " left join parked p on p.seq = t.seq where t.seq = ?1"),
+      delete_task(database, "delete from task where seq = ?1"),
+      delete_attempts(database, "delete from attempt where seq = ?1"),
+      delete_succeeded(database, "delete from succeeded where seq = ?1"),
+      delete_key(database, "delete from idempotency_key where key = ?1 and seq = ?2"),
+      configure(database,
+                "insert into queue values (?1, ?2, ?3)"
+                " on conflict do update set paused = excluded.paused,"
+                " concurrency = excluded.concurrency"),
+      all_queues(database, "select queue, paused, concurrency from queue") {}
+
+}  // namespace holdfast::stores::sqlite

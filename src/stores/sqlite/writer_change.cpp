@@ -1,0 +1,184 @@
+#include "core/utf8.hpp"
+#include "stores/sqlite/statements.hpp"
+
+namespace holdfast::stores::sqlite {
+
+using namespace ports;
+using core::State;
+using core::Transition;
+
+namespace {
+
+// When the task moved: a transition says when it is due, and how long it waits until then.
+WallTime time_of(const Transition& transition) {
+  return transition.due - transition.wait;
+}
+
+std::optional<int> number(const std::optional<core::DeadReason>& reason) {
+  if (!reason) return std::nullopt;
+  return static_cast<int>(*reason);
+}
+
+std::string_view kept(std::string_view message) {
+  return utf8_prefix(message, kKeptMessageBytes);
+}
+
+bool is_waiting(State state) {
+  return state == State::pending || state == State::retrying;
+}
+
+bool has_group(State state) {
+  return state == State::failed || state == State::dead;
+}
+
+}  // namespace
+
+Result<Change::Answer> Writer::answer(const Change& verb) {
+  for (const Change::One& change : verb.changes) {
+    if (change.transition.to == State::running) {
+      return fail(ErrorCode::invalid_argument, "change",
+                  "task " + change.id.text() + " cannot be made to run but by a claim");
+    }
+  }
+  Change::Answer answers;
+  answers.reserve(verb.changes.size());
+  for (const Change::One& change : verb.changes) {
+    const bool from_running = change.transition.from == State::running;
+    answers.push_back(from_running ? change_running(change) : change_other(change));
+  }
+  return answers;
+}
+
+void Writer::put_to_wait(const auto& task, const Transition& transition) {
+  const core::Spent& spent = transition.spent;
+  const int state = static_cast<int>(transition.to);
+  statements_->wait_again.run(task.seq, state, transition.token.value, transition.due,
+                              time_of(transition), spent.attempts, spent.crashes, spent.deferrals,
+                              spent.replays, transition.previous_wait.count(), transition.deadline);
+  statements_->join_waiting.run(task.queue, task.rank, transition.due, task.seq, state,
+                                transition.token.value);
+}
+
+Change::Done Writer::change_running(const Change::One& change) {
+  const auto found = claimed_.find(change.id);
+  if (found == claimed_.end()) {
+    return known(change.id) ? Change::Done::moved_on : Change::Done::unknown_task;
+  }
+  if (found->second.token != change.token) return Change::Done::moved_on;
+  const Claimed claim = found->second;
+  claimed_.erase(found);
+
+  const Transition& transition = change.transition;
+  statements_->end_running.run(claim.seq);
+  tally_.move(claim.queue, State::running, transition.to);
+  if (transition.to == State::succeeded) {
+    std::optional<Blob> result;
+    if (!change.result.empty()) result = Blob{change.result};
+    statements_->succeed.run(claim.seq, transition.token.value, claim.owner, claim.started,
+                             time_of(transition), static_cast<int>(transition.event), result);
+    return Change::Done::applied;
+  }
+  remember_attempt(claim, transition);
+  if (is_waiting(transition.to)) {
+    put_to_wait(claim, transition);
+  } else {
+    statements_->spend.run(claim.seq, transition.spent.attempts, transition.spent.crashes,
+                           transition.spent.deferrals, transition.spent.replays,
+                           transition.previous_wait.count());
+    park(claim.seq, change);
+  }
+  return Change::Done::applied;
+}
+
+Change::Done Writer::change_other(const Change::One& change) {
+  const std::optional<Known> task = known(change.id);
+  if (!task) return Change::Done::unknown_task;
+  const Transition& transition = change.transition;
+  if (task->state != transition.from || task->token != change.token) {
+    return Change::Done::moved_on;
+  }
+  if (is_waiting(task->state)) {
+    statements_->leave_waiting.run(task->queue, task->rank, task->due, task->seq);
+  } else {
+    statements_->unpark.run(task->seq);
+    if (task->fingerprint) leave_group(task->state, *task->fingerprint);
+  }
+  tally_.move(task->queue, transition.from, transition.to);
+  if (is_waiting(transition.to)) {
+    put_to_wait(*task, transition);
+  } else {
+    park(task->seq, change);
+  }
+  return Change::Done::applied;
+}
+
+std::optional<Writer::Known> Writer::known(const TaskId& id) {
+  std::optional<Known> task;
+  statements_->find_known.first(
+      [&](Row row) {
+        task = Known{.seq = row.integer(0),
+                     .queue = row.integer(1),
+                     .state = static_cast<State>(row.integer(4)),
+                     .token = {static_cast<std::uint64_t>(row.integer(5))},
+                     .rank = row.integer(2),
+                     .due = row.integer(3),
+                     .fingerprint = row.maybe_integer(9)};
+        if (!row.is_null(6)) {
+          task->state = State::succeeded;
+          task->token = {static_cast<std::uint64_t>(row.integer(6))};
+        } else if (!row.is_null(7)) {
+          task->state = static_cast<State>(row.integer(7));
+          task->token = {static_cast<std::uint64_t>(row.integer(8))};
+        }
+      },
+      Blob{id_bytes(id)});
+  if (const auto claim = claimed_.find(id); claim != claimed_.end()) {
+    task->state = State::running;
+    task->token = claim->second.token;
+  }
+  return task;
+}
+
+void Writer::park(std::int64_t seq, const Change::One& change) {
+  const Transition& transition = change.transition;
+  std::optional<std::int64_t> group;
+  if (has_group(transition.to)) {
+    group = static_cast<std::int64_t>(change.fingerprint.value());
+    const std::string_view reason =
+        transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
+    const std::string_view example =
+        transition.failure ? kept(transition.failure->message) : reason;
+    statements_->join_group.run(static_cast<int>(transition.to), *group, time_of(transition),
+                                example);
+  }
+  statements_->park.run(seq, static_cast<int>(transition.to), transition.token.value,
+                        time_of(transition), number(transition.dead_reason), group);
+}
+
+void Writer::remember_attempt(const Claimed& claim, const Transition& transition) {
+  std::optional<int> kind;
+  std::optional<int> http_status;
+  std::optional<int> exit_code;
+  std::optional<int> os_error;
+  std::optional<std::int64_t> retry_after;
+  std::optional<std::string_view> message;
+  if (const auto& failure = transition.failure) {
+    kind = static_cast<int>(failure->kind);
+    http_status = failure->http_status;
+    exit_code = failure->exit_code;
+    os_error = failure->os_error;
+    if (failure->retry_after) retry_after = failure->retry_after->count();
+    message = kept(failure->message);
+  }
+  statements_->insert_attempt.run(claim.seq, claim.token.value, static_cast<int>(transition.event),
+                                  claim.started, time_of(transition), claim.owner, kind,
+                                  http_status, exit_code, os_error, retry_after, message);
+  if (claim.token.value > kKeptAttempts) statements_->prune_attempts.run(claim.seq, kKeptAttempts);
+}
+
+void Writer::leave_group(State state, std::int64_t fingerprint) {
+  statements_->shrink_group.run(static_cast<int>(state), fingerprint);
+  statements_->drop_empty_group.run(static_cast<int>(state), fingerprint);
+}
+
+}  // namespace holdfast::stores::sqlite

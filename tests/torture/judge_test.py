@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The judge finds what it is there for: each case plants one difference between ledgers and store."""
+
+import os
+import tempfile
+import unittest
+
+from judge import Inspection, Judgement, Ledgers, judge
+
+RUN = "1 begin id1 1\n2 end id1 1 good\n"
+DONE = "task\tid1\t1.1.1\tok\tsucceeded\t\t0\t0\tresult of 1.1.1\t1:success:5\n"
+
+
+def judged(producer: str, handler: str, store: str, deaths: int = 1, drained: bool = False) -> Judgement:
+    with tempfile.TemporaryDirectory(prefix="holdfast-judge-") as folder:
+        for name, text in (("producer1", producer), ("handler1", handler)):
+            with open(os.path.join(folder, f"ledger.1.{name}"), "w", encoding="utf-8") as file:
+                file.write(text)
+        return judge(Ledgers.read(folder), Inspection.parse(store), deaths, drained)
+
+
+class Judge(unittest.TestCase):
+    submit = "1 submit 1.1.1 ok key\n"
+    accept = submit + "2 accepted 1.1.1 id1\n"
+
+    def test_is_content_with_a_task_that_was_done(self) -> None:
+        self.assertEqual(judged(self.accept, RUN, DONE, drained=True).all(), [])
+
+    def test_is_content_with_a_submission_that_was_never_answered(self) -> None:
+        self.assertEqual(judged(self.submit, "", "").all(), [])
+        self.assertEqual(judged(self.submit, RUN, DONE).all(), [])
+
+    def test_reads_no_half_lines(self) -> None:
+        self.assertEqual(judged(self.submit + "2 accepted 1.1.1 id", "", "").all(), [])
+
+    def test_finds_a_lost_task(self) -> None:
+        self.assertIn("gone", judged(self.accept, "", "").lost[0])
+        self.assertIn("gone", judged(self.submit, RUN, "").lost[0])
+
+    def test_finds_a_success_that_was_taken_back(self) -> None:
+        running = "task\tid1\t1.1.1\tok\trunning\t\t0\t0\t\t\n"
+        seen = self.accept + "3 seen id1 succeeded\n"
+        self.assertIn("was seen succeeded", judged(seen, RUN, running).lost[0])
+
+    def test_finds_an_invented_task(self) -> None:
+        self.assertIn("submitted 0 times", judged("", RUN, DONE).invented[0])
+        twice = DONE + DONE.replace("id1", "id2")
+        both = RUN + RUN.replace("id1", "id2")
+        self.assertIn("is there 2 times", judged(self.accept, both, twice).invented[0])
+
+    def test_finds_a_success_that_nobody_had(self) -> None:
+        self.assertIn("never ended well", judged(self.accept, "1 begin id1 1\n", DONE).invented[0])
+
+    def test_finds_one_token_run_twice(self) -> None:
+        self.assertIn("one token", judged(self.accept, RUN + RUN, DONE).wrong[0])
+
+    def test_finds_a_begun_attempt_that_was_handed_back_for_nothing(self) -> None:  # N7
+        back = "task\tid1\t1.1.1\tok\tpending\t\t0\t0\t\t1:hand_back:5\n"
+        self.assertIn("hand_back", judged(self.accept, "1 begin id1 1\n", back).wrong[0])
+        self.assertEqual(judged(self.accept, RUN, back).all(), [])
+
+    def test_finds_crashes_of_what_had_not_begun(self) -> None:  # N7
+        store = "".join(f"task\tid{n}\t1.1.{n}\tok\tretrying\t\t0\t1\t\t1:crash:5\n" for n in range(5))
+        submits = "".join(f"1 submit 1.1.{n} ok -\n" for n in range(5))
+        self.assertIn("5 crashes", judged(submits, "", store, deaths=1).wrong[0])
+
+    def test_finds_a_success_after_a_corrupt_store(self) -> None:
+        late = "1 submit a ok -\n2 refused a corrupt\n3 submit 1.1.1 ok -\n4 accepted 1.1.1 id1\n"
+        self.assertIn("corrupt", judged(late, RUN, DONE).wrong[0])
+
+    def test_finds_a_wrong_end(self) -> None:
+        bad = DONE.replace("\tok\t", "\tbad\t")
+        submits = self.accept.replace(" ok ", " bad ")
+        self.assertIn("ended as succeeded", judged(submits, RUN, bad, drained=True).wrong[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
