@@ -54,12 +54,13 @@ class Process {
 
   // At once, in the middle of whatever it did.
   void die();
-  // The engine alone is thrown away; its lanes and handlers live on for a while.
+  // The engine alone is thrown away: its loop, lanes and handlers live on, until die().
   void lose_engine() { engine_.reset(); }
 
   [[nodiscard]] engine::Engine* engine() const noexcept { return engine_.get(); }
   [[nodiscard]] int life() const noexcept { return life_; }
-  [[nodiscard]] std::size_t at_hand() const noexcept { return handler_->at_hand(); }
+  // It waits for nothing that the store has to say.
+  [[nodiscard]] bool is_idle() const noexcept { return writer_.is_idle() && reader_.is_idle(); }
 
  private:
   const int life_;

@@ -53,7 +53,6 @@ class SimHandler final : public ports::Handler {
 
   // The process is dead: its attempts are gone without a word.
   void die();
-  [[nodiscard]] std::size_t at_hand() const noexcept { return works_.size(); }
 
  private:
   // One attempt, and what it is going to do.

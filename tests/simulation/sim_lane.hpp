@@ -38,6 +38,11 @@ class SimLane final : public ports::StoreLane {
 
   void ask(ports::Request request, Done done) override;
 
+  // Nothing is on its way, in either direction.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return state_->gathered.empty() && state_->answers.empty();
+  }
+
   // The process dies. What was asked and not yet sent is carried out or not, by the seed.
   void die();
 

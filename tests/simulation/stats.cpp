@@ -16,6 +16,7 @@ std::string_view to_string(Happening happening) noexcept {
     case Happening::crash_after_batch: return "crash after the batch";
     case Happening::process_crash: return "process crash";
     case Happening::machine_crash: return "machine crash";
+    case Happening::engine_lost: return "engine destroyed in a living process";
     case Happening::shutdown: return "graceful shutdown";
     case Happening::forced_shutdown: return "forced shutdown";
     case Happening::shared_store: return "two engines on one store";

@@ -23,6 +23,7 @@ enum class Happening : std::uint8_t {
   crash_after_batch,   // the process died, its batch was carried out, nobody heard
   process_crash,
   machine_crash,  // as a process crash, and the witness cannot tell afterwards
+  engine_lost,    // destroyed, while the process and its handlers live on
   shutdown,
   forced_shutdown,
   shared_store,  // two engines on one store

@@ -106,19 +106,37 @@ void World::crash(Machine& machine, bool with_machine) {
   machine.machine_died = with_machine;
   process.die();
   graves_.push_back(std::move(machine.process));
+  boot_later(machine);
+}
+
+// The engine is destroyed, as it may be at any time, in a process that lives on for a while: its
+// handlers go on and report to nobody.
+void World::lose_engine(Machine& machine) {
+  if (!machine.process || machine.process->engine() == nullptr) return;
+  const int life = machine.process->life();
+  stats_.count(Happening::engine_lost);
+  line("machine {}: life {} loses its engine", {machine.number, life});
+  machine.process->lose_engine();
+  schedule_.after(random_.between(milliseconds(1), seconds(20)), [this, &machine, life] {
+    if (machine.process && machine.process->life() == life) crash(machine, false);
+  });
+}
+
+void World::boot_later(Machine& machine) {
   schedule_.after(random_.between(milliseconds(10), seconds(10)),
                   [this, &machine] { boot(machine); });
 }
 
 void World::shut_down(Machine& machine, bool forced) {
-  if (!machine.process || machine.shutting_down) return;
+  if (!machine.process || !machine.process->engine() || machine.shutting_down) return;
   machine.shutting_down = true;
   Process& process = *machine.process;
   const int life = process.life();
   stats_.count(forced ? Happening::forced_shutdown : Happening::shutdown);
   line("machine {}: life {} shuts down", {machine.number, life});
   ledger_.life(life).shutting_down = true;
-  const bool well = !faults_on_;
+  // What was asked in times of trouble may still come back as an error.
+  const bool well = !faults_on_ && process.is_idle();
   process.engine()->shut_down([this, &machine, life, well](const engine::ShutdownReport& report) {
     line("machine {}: life {} has shut down: {} finished, {} handed back, {} unsettled",
          {machine.number, life, static_cast<std::int64_t>(report.finished),
@@ -133,8 +151,7 @@ void World::shut_down(Machine& machine, bool forced) {
       ledger_.life(life).dead = true;
       machine.process->die();
       graves_.push_back(std::move(machine.process));
-      schedule_.after(random_.between(milliseconds(10), seconds(10)),
-                      [this, &machine] { boot(machine); });
+      boot_later(machine);
     });
   });
   if (forced) {
@@ -148,7 +165,7 @@ void World::shut_down(Machine& machine, bool forced) {
 World::Machine* World::any_up() {
   std::vector<Machine*> up;
   for (auto& machine : machines_) {
-    if (machine->process && !machine->shutting_down) up.push_back(machine.get());
+    if (machine->is_up()) up.push_back(machine.get());
   }
   return up.empty() ? nullptr : up[random_.below(up.size())];
 }
@@ -166,7 +183,12 @@ void World::every(Duration mean, std::function<void()> what) {
 
 void World::trouble() {
   every(plan_.crash_every, [this] {
-    crash(*machines_[random_.below(machines_.size())], random_.chance(plan_.machine_share));
+    Machine& machine = *machines_[random_.below(machines_.size())];
+    if (random_.chance(0.2)) {
+      lose_engine(machine);
+    } else {
+      crash(machine, random_.chance(plan_.machine_share));
+    }
   });
   every(plan_.shutdown_every, [this] {
     shut_down(*machines_[random_.below(machines_.size())], random_.chance(plan_.forced_share));

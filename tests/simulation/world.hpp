@@ -42,6 +42,8 @@ class World {
     std::unique_ptr<Process> process;  // nothing: it is down
     bool machine_died = false;
     bool shutting_down = false;
+
+    [[nodiscard]] bool is_up() const { return process && process->engine() && !shutting_down; }
   };
   // A task that somebody wants to have run, until it is known to be accepted.
   struct Order {
@@ -54,6 +56,8 @@ class World {
   void boot(Machine& machine);
   void crash(Machine& machine, bool with_machine);
   void crash_later(Machine& machine, int life);
+  void lose_engine(Machine& machine);
+  void boot_later(Machine& machine);
   void shut_down(Machine& machine, bool forced);
   [[nodiscard]] Machine* any_up();
 
@@ -64,6 +68,7 @@ class World {
   void answered(const std::vector<std::size_t>& orders,
                 const Result<ports::Submit::Answer>& answer);
   void person_acts();
+  [[nodiscard]] TaskId choose_task();
   void decide(engine::Engine& engine, const TaskId& id);
   void change_queue(engine::Engine& engine);
 

@@ -11,6 +11,10 @@ using std::chrono::seconds;
 
 constexpr Duration kAnswerWithin = seconds(10);
 
+bool is_parked(const core::Task& task) {
+  return task.state == core::State::dead || task.state == core::State::failed;
+}
+
 }  // namespace
 
 void World::plan_orders() {
@@ -74,8 +78,10 @@ void World::submit(std::vector<std::size_t> orders) {
         order.task.created = now;
         order.task.due = now;
         if (random_.chance(0.2)) order.task.due += random_.between(milliseconds(1), seconds(40));
-        if (random_.chance(0.25)) {
-          order.task.deadline = now + random_.between(milliseconds(100), seconds(40));
+        if (random_.chance(0.3)) {
+          // Many of them near enough for a single wait to pass them.
+          const Duration longest = random_.chance(0.5) ? seconds(6) : seconds(40);
+          order.task.deadline = order.task.due + random_.between(milliseconds(100), longest);
         }
         order.asked = true;
       }
@@ -117,13 +123,22 @@ void World::person_acts() {
     change_queue(engine);
     return;
   }
-  TaskId id(ids_.next(clock_.wall_now()));  // which nobody has
-  if (!model_.tasks().empty() && !random_.chance(0.02)) {
-    auto chosen = model_.tasks().begin();
-    std::advance(chosen, random_.below(model_.tasks().size()));
-    id = chosen->first;
+  decide(engine, choose_task());
+}
+
+TaskId World::choose_task() {
+  std::vector<TaskId> parked;
+  for (const auto& [id, known] : model_.tasks()) {
+    if (is_parked(known.task)) parked.push_back(id);
   }
-  decide(engine, id);
+  // Mostly people look at what needs them.
+  if (!parked.empty() && random_.chance(0.6)) return parked[random_.below(parked.size())];
+  if (model_.tasks().empty() || random_.chance(0.02)) {
+    return TaskId(ids_.next(clock_.wall_now()));  // which nobody has
+  }
+  auto any = model_.tasks().begin();
+  std::advance(any, random_.below(model_.tasks().size()));
+  return any->first;
 }
 
 void World::decide(engine::Engine& engine, const TaskId& id) {
@@ -142,8 +157,8 @@ void World::decide(engine::Engine& engine, const TaskId& id) {
     engine.cancel(id, then);
   } else if (random_.chance(0.8)) {
     core::ReplayOptions options{.reset = random_.chance(0.5), .insist = random_.chance(0.7)};
-    if (random_.chance(0.3)) {
-      options.deadline = clock_.wall_now() + random_.between(milliseconds(100), seconds(8));
+    if (random_.chance(0.5)) {
+      options.deadline = clock_.wall_now() + random_.between(milliseconds(100), seconds(15));
     }
     stats_.count(Happening::replay);
     ledger_.person_asks(core::Event::replay, id);
