@@ -79,6 +79,17 @@ TEST(Decisions, a_dead_letter_that_is_replayed_runs_again_at_once) {  // T5
   EXPECT_EQ(world.record(id).task.spent.replays, 1);
 }
 
+TEST(Decisions, a_replay_without_reset_goes_by_the_own_limit_of_a_task) {
+  DecisionsWorld world;
+  world.run(failing({.message = "no"}), {.attempts = 4});
+  const TaskId id = world.submit({.limits = {.attempts = 1}});
+  ASSERT_EQ(world.state(id), State::dead);
+  world.engine->replay(id, {.reset = false}, world.keep());
+  world.loop.settle();
+  ASSERT_TRUE(world.answer->has_value());
+  EXPECT_EQ((*world.answer)->spent.attempts, 0) << "one attempt is left of its one";
+}
+
 TEST(Decisions, a_dead_letter_that_is_discarded_is_canceled) {
   DecisionsWorld world;
   world.run(failing({.message = "no"}), {.attempts = 1});
