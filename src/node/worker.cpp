@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -99,7 +100,9 @@ class Worker::Team {
   }
   std::shared_ptr<void>& coroutine_context() { return coroutine_context_; }
 
-  [[nodiscard]] Result<void> start();
+  // `opened` is called when the store is open, and before the first task is run.
+  using Opened = std::function<void(const std::shared_ptr<node::Node>&)>;
+  [[nodiscard]] Result<void> start(const Opened& opened = {});
   [[nodiscard]] int run();
   Stopped stop();
   void request_stop();
@@ -179,13 +182,14 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
   return work;
 }
 
-Result<void> Worker::Team::start() {
+Result<void> Worker::Team::start(const Opened& opened) {
   if (phase_ != Phase::idle) {
     return fail(ErrorCode::conflict, "start worker", "it has worked already: make another one");
   }
   if (auto checked = check(options_, types_); !checked) return checked;
   auto node = node::open(url_, options_.log);
   if (!node) return std::unexpected(std::move(node).error());
+  if (opened) opened(*node);
   auto started = (*node)->start_work(hire((*node)->ground()));
   const std::lock_guard lock(mutex_);
   if (!started) {
@@ -203,27 +207,30 @@ std::shared_ptr<node::Node> Worker::Team::working_node() {
 }
 
 int Worker::Team::run() {
-  if (auto started = start(); !started) {
-    options_.log.log(Level::critical, "worker.refused", "the worker cannot start",
-                     {{"url", url_}, {"error", started.error().text()}});
-    return kExitFailed;
-  }
-  const std::shared_ptr<node::Node> node = working_node();
-  if (!node) return exit_code(stop());  // somebody was quicker
-
+  // Heard from before the first task until after the last: a signal that finds nobody would end the
+  // process at once.
+  std::shared_ptr<node::Node> node;
   std::unique_ptr<io::Signals> signals;
-  node->on_loop([&] {
-    signals = std::make_unique<io::Signals>(
-        node->loop(), [this](int, int count) { count == 1 ? request_stop() : hurry(); });
-  });
-  {
+  const auto listen = [&](const std::shared_ptr<node::Node>& opened) {
+    node = opened;
+    node->on_loop([&] {
+      signals = std::make_unique<io::Signals>(
+          node->loop(), [this](int, int count) { count == 1 ? request_stop() : hurry(); });
+    });
+  };
+  const auto started = start(listen);
+  int code = kExitFailed;
+  if (started) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stop_requested_ || phase_ == Phase::stopped; });
+    lock.unlock();
+    code = exit_code(stop());
+  } else {
+    options_.log.log(Level::critical, "worker.refused", "the worker cannot start",
+                     {{"url", url_}, {"error", started.error().text()}});
   }
-  const Stopped stopped = stop();
-  // Heard until here: a second signal must find somebody.
-  node->on_loop([&] { signals.reset(); });
-  return exit_code(stopped);
+  if (node) node->on_loop([&] { signals.reset(); });
+  return code;
 }
 
 Worker::Stopped Worker::Team::stop() {

@@ -178,7 +178,8 @@ TEST_F(WorkerTest, runs_coroutines_many_at_a_time) {
   });
   ASSERT_TRUE(worker.start());
   std::vector<Submission> many(kCount, Submission{.type = "meet", .payload = "x"});
-  for (const auto& id : client_.submit(many).value())
+  const auto ids = client_.submit(many).value();
+  for (const auto& id : ids)
     EXPECT_EQ(client_.wait(*id, kLong)->result, "x");
 }
 
