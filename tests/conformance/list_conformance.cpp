@@ -136,9 +136,8 @@ TEST_P(StoreConformance, ended_tasks_are_listed_latest_change_first) {
 }
 
 TEST_P(StoreConformance, without_a_state_the_latest_submitted_is_first) {
-  std::vector<ports::NewTask> tasks;
-  for (int i = 0; i < 6; ++i)
-    tasks.push_back(new_task());
+  std::vector<ports::NewTask> tasks(6);
+  std::ranges::generate(tasks, [&] { return new_task(); });
   std::swap(tasks[1].id, tasks[4].id);  // ids do not matter
   submit_all(tasks);
   claim(3);
@@ -173,19 +172,20 @@ TEST_P(StoreConformance, a_limit_of_nothing_is_one_so_that_walks_end) {
 // that a cursor stands on goes first.
 TEST_P(StoreConformance, pages_miss_no_task_that_stays_while_others_change) {
   for (const std::optional<State> state :
-       {std::optional<State>(), std::optional(State::pending), std::optional(State::canceled)}) {
+       {std::optional<State>(), std::optional(State::pending), std::optional(State::dead)}) {
     SCOPED_TRACE(state ? to_string(*state) : "any state");
     const std::string queue = "while " + std::to_string(state ? static_cast<int>(*state) : -1);
-    std::set<TaskId> staying;
-    for (int i = 0; i < 20; ++i) {
+    const auto add = [&] {
       now_ += 1us;
       ports::NewTask task = new_task();
       task.queue = queue;
-      staying.insert(submit(task));
-      const TaskRecord record = find(task.id);
-      if (state != State::canceled) continue;
-      ASSERT_EQ(move(record, Event::cancel, State::canceled), Done::applied);
-    }
+      submit(task);
+      if (state == State::dead) move(claim_one(queue), Event::error, State::dead);
+      return task.id;
+    };
+    std::set<TaskId> staying;
+    for (int i = 0; i < 20; ++i)
+      staying.insert(add());
 
     std::multiset<TaskId> seen;
     std::string cursor;
@@ -198,19 +198,13 @@ TEST_P(StoreConformance, pages_miss_no_task_that_stays_while_others_change) {
       if (page.tasks.empty()) continue;
       const TaskRecord last = find(page.tasks.back().id);
       staying.erase(last.id);
-      if (last.task.state == State::canceled) {
-        ask(ports::Purge{.state = State::canceled, .ended_before = last.changed + 1us, .max = 1});
-      } else {
-        ASSERT_EQ(move(last, Event::cancel, State::canceled), Done::applied);
-      }
-      now_ += 1us;
-      ports::NewTask newcomer = new_task();
-      newcomer.queue = queue;
-      submit(newcomer);
+      const Event leave = state == State::dead ? Event::discard : Event::cancel;
+      ASSERT_EQ(move(last, leave, State::canceled), Done::applied);
+      if (add(); seen.size() > 200) FAIL() << "the list has no end";
     } while (!cursor.empty());
-    for (const TaskId& id : staying) {
-      if (ask(ports::Find{id})) EXPECT_EQ(seen.count(id), 1U) << id.text();
-    }
+    EXPECT_GE(staying.size(), 10U);
+    for (const TaskId& id : staying)
+      EXPECT_EQ(seen.count(id), 1U) << id.text();
   }
 }
 

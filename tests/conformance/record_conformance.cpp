@@ -1,4 +1,6 @@
 // What is kept of a task, and how much of it: payloads, failures, history.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "conformance/record_text.hpp"
@@ -163,9 +165,10 @@ TEST_P(StoreConformance, messages_are_cut_at_the_border_of_a_character) {
     EXPECT_EQ(record.task.last_failure.value().message, kept);
     EXPECT_EQ(record.attempts.at(0).failure.value().message, kept);
     EXPECT_EQ(record.task.last_failure->http_status, 503) << "the rest of it stays";
-    for (const auto& group : ask(ports::Groups())) {
-      if (group.fingerprint == record.fingerprint) EXPECT_EQ(group.example, kept);
-    }
+    const auto groups = ask(ports::Groups());
+    const auto group = std::ranges::find(groups, record.fingerprint, &ports::Group::fingerprint);
+    ASSERT_NE(group, groups.end());
+    EXPECT_EQ(group->example, kept);
   }
 }
 

@@ -79,6 +79,7 @@ Transition transition_of(const core::Move& move, const core::Task& task, WallTim
 
 std::vector<TaskId> ids_of(const std::vector<TaskRecord>& records) {
   std::vector<TaskId> ids;
+  ids.reserve(records.size());
   for (const TaskRecord& record : records)
     ids.push_back(record.id);
   return ids;
@@ -121,9 +122,11 @@ TaskId StoreConformance::submit(ports::NewTask task) {
 
 std::vector<TaskId> StoreConformance::submit_many(int count) {
   std::vector<ports::NewTask> tasks;
+  tasks.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     tasks.push_back(new_task());
   std::vector<TaskId> ids;
+  ids.reserve(static_cast<std::size_t>(count));
   for (const auto& answer : submit_all(std::move(tasks)))
     ids.push_back(answer.value().id);
   return ids;
@@ -192,7 +195,7 @@ TaskRecord StoreConformance::task_in(State state, Fingerprint group) {
   return find(id);
 }
 
-std::vector<TaskRecord> StoreConformance::list(ports::Filter filter, std::size_t limit) {
+std::vector<TaskRecord> StoreConformance::list(const ports::Filter& filter, std::size_t limit) {
   constexpr int kMostPages = 10'000;
   std::vector<TaskRecord> all;
   std::string cursor;
@@ -206,8 +209,8 @@ std::vector<TaskRecord> StoreConformance::list(ports::Filter filter, std::size_t
   throw std::runtime_error("the list has no end");
 }
 
-std::vector<TaskId> StoreConformance::list_ids(ports::Filter filter, std::size_t limit) {
-  return ids_of(list(std::move(filter), limit));
+std::vector<TaskId> StoreConformance::list_ids(const ports::Filter& filter, std::size_t limit) {
+  return ids_of(list(filter, limit));
 }
 
 ports::QueueCounts StoreConformance::counts(const std::string& queue) {

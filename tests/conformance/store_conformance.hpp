@@ -112,8 +112,8 @@ class StoreConformance : public ::testing::TestWithParam<StoreKind> {
   TaskRecord task_in(State state, Fingerprint group = {});
 
   // All pages of a list. Fails the case if a page is too long or there is no end.
-  std::vector<TaskRecord> list(ports::Filter filter = {}, std::size_t limit = 100);
-  std::vector<TaskId> list_ids(ports::Filter filter = {}, std::size_t limit = 100);
+  std::vector<TaskRecord> list(const ports::Filter& filter = {}, std::size_t limit = 100);
+  std::vector<TaskId> list_ids(const ports::Filter& filter = {}, std::size_t limit = 100);
   [[nodiscard]] ports::QueueCounts counts(const std::string& queue = kQueue);
 
   void expect_sound();

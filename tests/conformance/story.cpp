@@ -56,7 +56,6 @@ std::ostream& operator<<(std::ostream& out, const Step& step) {
 
 ports::Request Story::next(const Step& step) {
   now_ += one_of(kTimePasses, step.time);
-  const std::string queue = one_of(kQueues, step.which);
   switch (step.kind % 24) {
     default: return ports::Asked<ports::Submit>{submit(step)};
     case 5:
@@ -163,12 +162,13 @@ ports::TaskRecord Story::some_task(const Step& step) {
   if (tasks.empty()) return {};
   if (step.how % 5 == 4 && !past_.empty()) return past_[step.which % past_.size()];
   // Of what runs three times out of four: most moves begin there.
-  std::vector<const ports::TaskRecord*> choices;
+  std::vector<const ports::TaskRecord*> all;
+  std::vector<const ports::TaskRecord*> running;
   for (const auto& [id, task] : tasks) {
-    const bool is_running = task.record.task.state == State::running;
-    if (step.which % 4 == 0 || is_running) choices.push_back(&task.record);
+    all.push_back(&task.record);
+    if (task.record.task.state == State::running) running.push_back(&task.record);
   }
-  if (choices.empty()) return std::next(tasks.begin(), step.which % tasks.size())->second.record;
+  const auto& choices = step.which % 4 == 0 || running.empty() ? all : running;
   past_.push_back(*choices[step.which / 4 % choices.size()]);
   return past_.back();
 }

@@ -1,4 +1,6 @@
 // Accepting tasks, and idempotency keys.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "conformance/record_text.hpp"
@@ -44,9 +46,8 @@ TEST_P(StoreConformance, submit_keeps_an_absent_deadline_and_limits_absent) {
 }
 
 TEST_P(StoreConformance, submit_answers_each_in_the_order_it_was_given) {
-  std::vector<ports::NewTask> tasks;
-  for (int i = 0; i < 50; ++i)
-    tasks.push_back(new_task());
+  std::vector<ports::NewTask> tasks(50);
+  std::ranges::generate(tasks, [&] { return new_task(); });
   std::swap(tasks[3], tasks[40]);  // not the order of ids
   const auto answers = submit_all(tasks);
   ASSERT_EQ(answers.size(), tasks.size());
@@ -120,7 +121,7 @@ TEST_P(StoreConformance, the_same_key_with_another_body_is_a_conflict) {
   ports::NewTask first = new_task();
   first.key = "k";
   submit(first);
-  for (std::string ports::NewTask::* field :
+  for (std::string ports::NewTask::* const field :
        {&ports::NewTask::type, &ports::NewTask::queue, &ports::NewTask::payload}) {
     ports::NewTask other = first;
     other.id = id_of(1000);
@@ -147,7 +148,7 @@ TEST_P(StoreConformance, keys_are_compared_byte_by_byte) {
 }
 
 TEST_P(StoreConformance, tasks_without_a_key_are_never_the_same) {
-  ports::NewTask first = new_task();
+  const ports::NewTask first = new_task();
   ports::NewTask twin = first;
   twin.id = new_task().id;
   for (const auto& answer : submit_all({first, twin}))
