@@ -1,11 +1,14 @@
 #include "io/child_process.hpp"
 
+#include <array>
 #include <csignal>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "io/fifo_testing.hpp"
 #include "io/loop.hpp"
@@ -153,7 +156,14 @@ TEST(ChildProcess, has_default_signals_whatever_ours_are) {
   ::sigaddset(&term, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &term, &before);
   const auto pipe_before = ::signal(SIGPIPE, SIG_IGN);
+  // The two that the C library keeps for itself: its posix_spawn has its children ignore them.
+  const std::array<unsigned long, 4> ignore = {1};
+  std::array<std::array<unsigned long, 4>, 2> kept_before{};
+  for (const int kept : {32, 33})
+    ::syscall(SYS_rt_sigaction, kept, &ignore, &kept_before.at(kept - 32), 8);
   const auto end = run(program({"grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"}));
+  for (const int kept : {32, 33})
+    ::syscall(SYS_rt_sigaction, kept, &kept_before.at(kept - 32), nullptr, 8);
   ::signal(SIGPIPE, pipe_before);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(end.output, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");

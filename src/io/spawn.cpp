@@ -53,11 +53,20 @@ struct Plan {
   pid_t parent;
 };
 
+// What the kernel takes, which is not what sigaction takes. All zero: the default action.
+struct KernelSigaction {
+  void (*handler)(int) = nullptr;
+  unsigned long flags = 0;
+  void (*restorer)() = nullptr;
+  unsigned long mask = 0;
+};
+
+// By the system call itself: the C library refuses to touch the two signals that it keeps for
+// itself, and whoever was started by its posix_spawn has these ignored.
 void default_signals() noexcept {
-  struct sigaction plain{};
-  plain.sa_handler = SIG_DFL;
+  const KernelSigaction plain{};
   for (int signal = 1; signal < NSIG; ++signal)
-    ::sigaction(signal, &plain, nullptr);  // refused for a few, which are default anyway
+    ::syscall(SYS_rt_sigaction, signal, &plain, nullptr, sizeof plain.mask);
 }
 
 void close_others() noexcept {
