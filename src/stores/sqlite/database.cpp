@@ -68,6 +68,8 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
   }
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1024, 256);
+  // SQLite's own checkpoints are such a hook too, so this takes their place: the writer makes them,
+  // and hears of errors. (`pragma wal_autocheckpoint` would in turn take the place of this.)
   sqlite3_wal_hook(
       handle_,
       [](void* pages, sqlite3*, const char*, int count) {

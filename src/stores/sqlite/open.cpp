@@ -53,7 +53,6 @@ void prepare(Database& database, const std::string& synchronous) {
   database.execute("pragma temp_store = memory");
   // Debian's SQLite overwrites what it deletes with zeros, at a tenth of the cost of everything.
   database.execute("pragma secure_delete = off");
-  database.execute("pragma wal_autocheckpoint = 0");  // the writer does it, and hears of errors
 }
 
 }  // namespace
