@@ -35,7 +35,9 @@ namespace holdfast {
 class Client {
  public:
   struct Options {
-    Logger log = {};  // of what the store has to say; a worker in this process has its own
+    // For what the store has to say, such as that its disk cannot be trusted any more. Whoever
+    // opens a store first, client or worker, says where that goes.
+    Logger log = Logger(stderr_log(), system_clock(), Level::warning);
   };
 
   explicit Client(std::string url) : Client(std::move(url), Options()) {}

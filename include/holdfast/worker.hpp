@@ -135,6 +135,10 @@ class Worker {
     // while it lives.
     Duration lease = std::chrono::seconds(30);
     Logger log = Logger(stderr_log());
+    // The store has failed for good: nothing runs any more until another process opens it. Called
+    // once, on the worker's own thread, so it must neither block nor call the worker. run() returns
+    // by itself then.
+    std::function<void(const Error&)> on_broken = {};
   };
 
   // How a shutdown went.

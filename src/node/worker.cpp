@@ -174,10 +174,13 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
                                                 .dependency = type.options.dependency});
   }
   work.on_broken = [this](const Error& error) {
-    const std::lock_guard lock(mutex_);
-    broken_ = error;
-    stop_requested_ = true;
-    changed_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      broken_ = error;
+      stop_requested_ = true;
+      changed_.notify_all();
+    }
+    if (options_.on_broken) options_.on_broken(error);
   };
   return work;
 }

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <future>
 #include <latch>
@@ -11,6 +12,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <holdfast/client.hpp>
 #include <holdfast/testing.hpp>
@@ -99,6 +102,50 @@ TEST_F(WorkerTest, parks_what_is_out_of_attempts_and_brings_it_back) {
   const auto back = client_.wait(dead.id, kLong);
   EXPECT_EQ(back->state, TaskState::succeeded);
   EXPECT_EQ(back->replays, 1);
+}
+
+// No file of this process may grow over so many bytes: writes fail as on a disk that is broken.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(WorkerOnFile, says_that_its_store_has_failed_for_good) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("holdfast-broken-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string url = "sqlite:" + (folder / "tasks.db").string();
+  {
+    Client client(url, {.log = {}});
+    std::promise<Error> broken;
+    auto options = quiet();
+    options.on_broken = [&](const Error& error) { broken.set_value(error); };
+    Worker worker(url, options);
+    worker.on("t", [] {});
+    ASSERT_TRUE(worker.start());
+    const SmallFiles small(1 << 20U);
+    while (client.submit({.type = "t", .payload = std::string(100'000, 'x')})) {
+    }
+    auto told = broken.get_future();
+    ASSERT_EQ(told.wait_for(kLong), std::future_status::ready);
+    EXPECT_EQ(told.get().code, ErrorCode::corrupt);
+    EXPECT_TRUE(worker.stop().error);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(WorkerTest, gives_up_at_once_by_the_rules_of_the_type) {
