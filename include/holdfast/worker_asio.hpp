@@ -86,6 +86,8 @@ class CoroutineCall : public std::enable_shared_from_this<CoroutineCall> {
     };
     auto slot = signal_.slot();
     auto self = shared_from_this();
+    // First: a coroutine that waits for nothing has ended when co_spawn returns.
+    stop_.emplace(job_->stop_token(), Stop{weak_from_this()});
     if constexpr (std::is_void_v<T>) {
       auto ended = [self](const std::exception_ptr& thrown) {
         self->end(thrown ? HandlerResult(std::unexpected(to_failure(thrown))) : HandlerResult());
@@ -100,7 +102,6 @@ class CoroutineCall : public std::enable_shared_from_this<CoroutineCall> {
       boost::asio::co_spawn(executor_, std::move(body),
                             boost::asio::bind_cancellation_slot(slot, std::move(ended)));
     }
-    stop_.emplace(job_->stop_token(), Stop{weak_from_this()});
   }
 
  private:

@@ -80,11 +80,6 @@ struct Settling {
 
   Transition settle(const BreakerOpen& breaker) const {
     Transition transition = move(task, Event::breaker_open, State::retrying, now);
-    transition.spent.deferrals = one_more(task.spent.deferrals);
-    if (reached(transition.spent.deferrals, policy.deferrals)) {
-      die(transition, DeadReason::throttled_too_long, policy);
-      return transition;
-    }
     const bool can_say = breaker.wait > Duration::zero();
     const Duration wait = can_say ? breaker.wait : policy.wait.next({}, random);
     put_off(transition, wait, policy, now);

@@ -75,11 +75,9 @@ inline constexpr auto kMoves = std::to_array<Move>({
     {State::running, Event::throttle, State::dead, Spends::deferral, DeadReason::deadline},
     {State::running, Event::throttle, State::dead, Spends::deferral, DeadReason::replays},
 
-    {State::running, Event::breaker_open, State::retrying, Spends::deferral},
-    {State::running, Event::breaker_open, State::dead, Spends::deferral,
-     DeadReason::throttled_too_long},
-    {State::running, Event::breaker_open, State::dead, Spends::deferral, DeadReason::deadline},
-    {State::running, Event::breaker_open, State::dead, Spends::deferral, DeadReason::replays},
+    {State::running, Event::breaker_open, State::retrying},
+    {State::running, Event::breaker_open, State::dead, Spends::nothing, DeadReason::deadline},
+    {State::running, Event::breaker_open, State::dead, Spends::nothing, DeadReason::replays},
 
     {State::running, Event::give_up, State::failed, Spends::attempt},
     {State::running, Event::give_up, State::failed, Spends::crash},

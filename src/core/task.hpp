@@ -24,7 +24,7 @@ struct Token {
 struct Spent {
   int attempts = 0;   // by errors and timeouts
   int crashes = 0;    // by taking its worker down (N7)
-  int deferrals = 0;  // by throttles and open breakers (N4)
+  int deferrals = 0;  // by throttles
   int replays = 0;    // by being brought back (N3)
 
   bool operator==(const Spent&) const = default;

@@ -5,8 +5,9 @@
 namespace holdfast::engine {
 namespace {
 
-// For a breaker whose probes are all under way: it may be closed or open again any moment.
-constexpr Duration kWhileProbing = std::chrono::seconds(1);
+// For a breaker whose probes are all under way: it may be closed or open again any moment, but a
+// probe may also last as long as a timeout, and a long backlog is not to be claimed every second.
+constexpr Duration kWhileProbing = std::chrono::seconds(5);
 
 std::string_view text(Breaker::State state) {
   switch (state) {
@@ -24,11 +25,14 @@ Breaker& Breakers::of(const std::string& dependency) {
   if (breaker) return *breaker;
   Breaker::Options options = floor_.options.breaker;
   options.name = dependency;
-  options.on_change = [log = floor_.parts.log,
+  options.on_change = [this, log = floor_.parts.log, own = &breaker,
                        next = std::move(options.on_change)](const Breaker::Change& change) {
     const bool opened = change.to == Breaker::State::open;
     log.log(opened ? Level::warning : Level::info, "breaker.changed", change.reason,
             {{"dependency", change.breaker}, {"from", text(change.from)}, {"to", text(change.to)}});
+    if (opened) {
+      floor_.parts.loop.post(floor_.guarded([this, own] { opened_(**own); }));
+    }
     if (next) next(change);
   };
   breaker = std::make_unique<Breaker>(std::move(options), floor_.parts.clock, floor_.parts.random);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,7 +12,10 @@ namespace holdfast::engine {
 // One breaker for each dependency (N4): what it does not let through waits, and spends no attempt.
 class Breakers {
  public:
-  explicit Breakers(Floor& floor) : floor_(floor) {}
+  using Opened = std::function<void(const Breaker&)>;
+
+  // `opened` hears, later on the loop, of each breaker that has opened.
+  Breakers(Floor& floor, Opened opened) : floor_(floor), opened_(std::move(opened)) {}
 
   // Made when it is first named.
   [[nodiscard]] Breaker& of(const std::string& dependency);
@@ -23,6 +27,7 @@ class Breakers {
 
  private:
   Floor& floor_;
+  const Opened opened_;
   std::map<std::string, std::unique_ptr<Breaker>> breakers_;
 };
 

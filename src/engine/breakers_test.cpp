@@ -30,7 +30,7 @@ struct BreakersWorld : World {
     options.breaker = {.consecutive_failures = 3, .open_for = retry::fixed(30s)};
     renew();
     engine->handle("t", {.handler = handler,
-                         .policy = {.attempts = 100, .wait = retry::fixed(1s)},
+                         .policy = {.attempts = 100, .deferrals = 3, .wait = retry::fixed(1s)},
                          .classifier = std::move(classifier),
                          .dependency = "api"});
     engine->serve({.name = "q"});
@@ -50,7 +50,7 @@ TEST(Breakers, while_open_tasks_wait_without_spending_attempts) {  // N4
   EXPECT_EQ(world.handler->started, started);
   EXPECT_EQ(world.state(id), State::retrying);
   EXPECT_EQ(world.record(id).task.spent.attempts, 0);
-  EXPECT_EQ(world.record(id).task.spent.deferrals, 1);
+  EXPECT_EQ(world.record(id).task.spent.deferrals, 0);
   EXPECT_GE(world.record(id).task.due, world.clock.wall_now() + 30s);
   ASSERT_EQ(world.log.of("breaker.changed").size(), 1U);
   EXPECT_EQ(world.log.of("breaker.changed")[0].fields.at("dependency"), "api");
@@ -60,6 +60,44 @@ TEST(Breakers, while_open_tasks_wait_without_spending_attempts) {  // N4
   world.loop.pass(2min);
   EXPECT_EQ(world.engine->breaker("api")->state(), Breaker::State::closed);
   EXPECT_EQ(world.state(id), State::succeeded);
+}
+
+TEST(Breakers, what_was_claimed_before_it_opened_does_not_begin) {  // N4
+  BreakersWorld world;
+  world.handler = std::make_shared<TestHandler>(TestHandler::Work(), 100);  // keeps its runs
+  world.begin();
+  std::vector<TaskId> ids;
+  for (int i = 0; i < 10; ++i)
+    ids.push_back(world.submit());
+  ASSERT_EQ(world.handler->runs.size(), 10U);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(world.handler->runs[i]->begin());
+    world.handler->runs[i]->finish(world.failure);
+  }
+  world.loop.settle();
+  ASSERT_EQ(world.engine->breaker("api")->state(), Breaker::State::open);
+  for (int i = 3; i < 10; ++i) {
+    EXPECT_FALSE(world.handler->runs[i]->begin());
+    EXPECT_TRUE(world.handler->runs[i]->stop().stop_requested());
+    world.handler->runs[i]->finish(core::HandedBack{});
+    EXPECT_EQ(world.state(ids[i]), State::retrying);
+    EXPECT_EQ(world.record(ids[i]).task.spent, core::Spent());
+    EXPECT_GE(world.record(ids[i]).task.due, world.clock.wall_now() + 30s);
+  }
+  world.loop.settle();
+  EXPECT_EQ(world.engine->stats().claimed, 0U);
+}
+
+TEST(Breakers, however_often_it_is_put_off_a_task_does_not_die_of_it) {  // N4
+  BreakersWorld world;
+  world.begin();
+  for (int i = 0; i < 20; ++i) {
+    world.engine->breaker("api")->force_open();
+    world.submit();
+  }
+  world.loop.pass(30min);
+  for (const auto& [id, kept] : world.store.tasks())
+    EXPECT_EQ(kept.record.task.state, State::retrying);
 }
 
 TEST(Breakers, the_waits_of_what_is_put_off_differ) {

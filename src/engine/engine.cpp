@@ -49,6 +49,18 @@ struct Engine::Roles {
     floor.on_progress();
   }
 
+  // What was claimed before a breaker opened and has not begun would only fail, and pay for it.
+  void hold_back(const Breaker& breaker) {
+    const std::vector<std::shared_ptr<LiveRun>> runs(floor.runs.begin(), floor.runs.end());
+    for (const auto& run : runs) {
+      if (run->type().breaker == &breaker) {
+        run->processor().take_back(run, breakers.put_off(breaker));
+      }
+    }
+    settler.flush();
+    floor.on_progress();
+  }
+
   void refill() {
     for (const auto& processor : processors)
       processor->run_once();
@@ -59,7 +71,8 @@ struct Engine::Roles {
 
   Floor floor;
   const std::shared_ptr<Inbox> inbox;
-  Breakers breakers{floor};  // outlive the permits that runs hold
+  // Outlive the permits that runs hold.
+  Breakers breakers{floor, [this](const Breaker& breaker) { hold_back(breaker); }};
   Settler settler{floor};
   Timeouts timeouts{floor, settler};
   std::vector<std::unique_ptr<Processor>> processors;

@@ -61,7 +61,7 @@ class Pool final : public ports::Handler {
 class CountingWitness final : public ports::Witness {
  public:
   [[nodiscard]] Place begin(const ports::Held&) noexcept override { return ++begun; }
-  void end(Place) noexcept override { ++ended; }
+  void end(Place, const ports::Held&) noexcept override { ++ended; }
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {
     return nothing_;
   }

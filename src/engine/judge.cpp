@@ -1,6 +1,9 @@
 #include "engine/judge.hpp"
 
+#include <exception>
 #include <functional>
+
+#include <holdfast/failure.hpp>
 
 #include "core/rules.hpp"
 #include "core/utf8.hpp"
@@ -32,8 +35,7 @@ Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type
         type.options.classifier ? *type.options.classifier : retry_everything;
     judged.verdict = classifier.classify(failure->view(), floor_.parts.log).verdict;
   }
-  auto transition =
-      decide(record, type, outcome, judged.verdict, floor_.wall_now(), floor_.parts.random);
+  auto transition = decide_safely(record, type, outcome, judged.verdict);
   ports::Change::One& change = judged.change;
   change.id = record.id;
   change.token = record.task.token;
@@ -47,6 +49,25 @@ Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type
     change.fingerprint = group_of(change.transition);
   }
   return judged;
+}
+
+// A wait may be a function of the user's, and throw: that is no reason to stop everything.
+Result<core::Transition> Judge::decide_safely(const ports::TaskRecord& record, const TaskType& type,
+                                              const core::Outcome& outcome,
+                                              const Verdict& verdict) {
+  const WallTime now = floor_.wall_now();
+  try {
+    return decide(record, type, outcome, verdict, now, floor_.parts.random);
+  } catch (...) {
+    floor_.parts.log.log(Level::error, "task.wait_threw",
+                         "the wait of this type threw: the usual wait is taken instead",
+                         {{"task", record.id.text()},
+                          {"type", record.type},
+                          {"error", to_failure(std::current_exception()).message}});
+    core::TaskPolicy policy = type.policy_of(record.limits);
+    policy.wait = core::TaskPolicy().wait;
+    return core::decide(record.task, outcome, verdict, policy, now, floor_.parts.random);
+  }
 }
 
 Fingerprint Judge::group_of(const core::Transition& transition) {

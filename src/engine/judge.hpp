@@ -38,6 +38,11 @@ class Judge {
     Fingerprint fingerprint;
   };
 
+  [[nodiscard]] Result<core::Transition> decide_safely(const ports::TaskRecord& record,
+                                                       const TaskType& type,
+                                                       const core::Outcome& outcome,
+                                                       const Verdict& verdict);
+
   Floor& floor_;
   std::array<Known, 64> known_{};
 };

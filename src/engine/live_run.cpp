@@ -79,7 +79,7 @@ bool LiveRun::begin() noexcept {
   if (phase_.compare_exchange_strong(expected, Phase::begun, std::memory_order_acq_rel)) {
     return true;
   }
-  if (witness_) witness_->end(witness_place_);
+  if (witness_) witness_->end(witness_place_, {record_.id, record_.task.token});
   return false;
 }
 
@@ -111,7 +111,7 @@ bool LiveRun::heartbeat() noexcept {
 void LiveRun::finish(core::Outcome outcome) noexcept {
   if (finished_.exchange(true, std::memory_order_acq_rel)) return;
   outcome_ = std::move(outcome);
-  if (witness_ && has_begun()) witness_->end(witness_place_);
+  if (witness_ && has_begun()) witness_->end(witness_place_, {record_.id, record_.task.token});
   inbox_->put(shared_from_this());
 }
 

@@ -102,6 +102,7 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
     bool ended = false;     // its handler has really ended, or never had it: its place is free
     bool settling = false;  // the store is being told
     bool settled = false;   // the store has been told, or need not be: the claim is gone
+    bool not_kept = false;  // the store could not keep how it ended
     bool stuck = false;     // was asked to stop and did not, for as long as it may
     SteadyTime stop_by = SteadyTime::max();  // once it was asked to stop
     std::size_t place = 0;                   // in LiveRuns

@@ -252,7 +252,7 @@ void Processor::end(const std::shared_ptr<LiveRun>& run) {
   hand_over_kept();
 }
 
-bool Processor::take_back(const std::shared_ptr<LiveRun>& run) {
+bool Processor::take_back(const std::shared_ptr<LiveRun>& run, core::Outcome outcome) {
   auto& state = run->on_loop;
   if (state.settled || state.settling || !run->revoke()) return false;
   state.fate = Fate::handed_back;
@@ -261,7 +261,7 @@ bool Processor::take_back(const std::shared_ptr<LiveRun>& run) {
     state.ended = true;
   }
   run->request_stop();
-  roles_.settler.settle(run, core::HandedBack{});
+  roles_.settler.settle(run, std::move(outcome));
   return true;
 }
 

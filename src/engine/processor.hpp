@@ -46,8 +46,8 @@ class Processor {
 
   // The run's handler has ended: settles what it reported, and frees its place.
   void end(const std::shared_ptr<LiveRun>& run);
-  // Takes back what has not begun (T3). False: it has.
-  bool take_back(const std::shared_ptr<LiveRun>& run);
+  // Takes back what has not begun, and settles it so (T3, N4). False: it has.
+  bool take_back(const std::shared_ptr<LiveRun>& run, core::Outcome outcome);
 
   [[nodiscard]] bool is_claiming() const noexcept { return asked_ > 0; }
 

@@ -12,6 +12,11 @@ namespace {
 // their own.
 constexpr std::size_t kWorthAsking = 32;
 
+// The store is well, but will never take what it was asked.
+bool is_about_content(const Error& error) {
+  return error.code == ErrorCode::internal || error.code == ErrorCode::invalid_argument;
+}
+
 void report(Breaker::Permit& permit, const core::Outcome& outcome, const Verdict& verdict) {
   if (!permit) return;
   if (std::holds_alternative<core::Success>(outcome)) {
@@ -65,18 +70,27 @@ void Settler::ask() {
     const core::Transition& transition = waiting_.changes[i].transition;
     if (!core::is_terminal(transition.to)) waiting_.runs[i]->processor().due_at(transition.due);
   }
+  send(std::exchange(waiting_, {}), std::exchange(repeated_, false));
+}
+
+void Settler::send(Batch batch, bool repeated) {
   ++under_way_;
-  Batch batch = std::exchange(waiting_, {});
-  floor_.ask(floor_.parts.writer, ports::Change{std::move(batch.changes)},
-             [this, runs = std::move(batch.runs), repeated = std::exchange(repeated_, false)](
-                 ports::Asked<ports::Change>& asked) mutable {
-               answered(asked, std::move(runs), repeated);
-             });
+  floor_.ask(
+      floor_.parts.writer, ports::Change{std::move(batch.changes)},
+      [this, runs = std::move(batch.runs), repeated](ports::Asked<ports::Change>& asked) mutable {
+        answered(asked, std::move(runs), repeated);
+      });
 }
 
 void Settler::answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated) {
   --under_way_;
-  if (!asked.answer) {
+  if (!asked.answer && is_about_content(asked.answer.error())) {
+    if (runs.size() > 1) {
+      apart(std::move(asked.verb.changes), std::move(runs), repeated);
+    } else {
+      cannot_be_kept(runs.front(), asked.answer.error());
+    }
+  } else if (!asked.answer) {
     keep(std::move(asked.verb.changes), std::move(runs), asked.answer.error());
   } else {
     backoff_.reset();
@@ -131,6 +145,32 @@ void Settler::keep(std::vector<ports::Change::One> changes, Runs runs, const Err
     flush();
     floor_.on_progress();
   });
+}
+
+// One that the store can never take must not keep the others from being settled.
+void Settler::apart(std::vector<ports::Change::One> changes, Runs runs, bool repeated) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Batch one;
+    one.changes.push_back(std::move(changes[i]));
+    one.runs.push_back(std::move(runs[i]));
+    send(std::move(one), repeated);
+  }
+}
+
+void Settler::cannot_be_kept(const std::shared_ptr<LiveRun>& run, const Error& error) {
+  auto& state = run->on_loop;
+  if (state.settled) return;
+  floor_.parts.log.log(
+      Level::error, "task.not_kept",
+      state.not_kept ? "nor can the store keep that: its lease is left to end"
+                     : "the store cannot keep how it ended: taken as a failure",
+      {{"task", run->task().id.text()}, {"type", run->task().type}, {"error", error.text()}});
+  if (std::exchange(state.not_kept, true)) {
+    state.settled = true;
+    floor_.runs.release(*run);
+    return;
+  }
+  settle(run, Failure{.message = "how it ended could not be stored: " + error.message});
 }
 
 void Settler::forget_lost() {

@@ -36,10 +36,13 @@ class Settler {
   };
 
   void ask();
+  void send(Batch batch, bool repeated);
   void answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated);
   void confirmed(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
                  bool repeated);
   void keep(std::vector<ports::Change::One> changes, Runs runs, const Error& error);
+  void apart(std::vector<ports::Change::One> changes, Runs runs, bool repeated);
+  void cannot_be_kept(const std::shared_ptr<LiveRun>& run, const Error& error);
   void forget_lost();
 
   Floor& floor_;

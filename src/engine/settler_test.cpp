@@ -58,6 +58,69 @@ TEST(Settler, leaves_the_store_alone_for_longer_and_longer) {  // T10
   EXPECT_LE(changes, 30);
 }
 
+TEST(Settler, what_the_store_can_never_take_keeps_nothing_else_from_being_settled) {
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  const TaskId good = world.submit();
+  const TaskId bad = world.submit();
+  for (const auto& run : handler->runs)
+    ASSERT_TRUE(run->begin());
+  world.lane.fault = [&](const ports::Request& request) -> std::optional<Error> {
+    const auto* change = std::get_if<ports::Asked<ports::Change>>(&request);
+    if (!change) return {};
+    for (const auto& one : change->verb.changes)
+      if (one.result == "too big") return Error{ErrorCode::internal, "store", "too big a blob"};
+    return {};
+  };
+  handler->runs[0]->finish(core::Success{"fine"});
+  handler->runs[1]->finish(core::Success{"too big"});
+  world.loop.settle();
+  EXPECT_EQ(world.record(good).result, "fine");
+  EXPECT_EQ(world.state(bad), State::retrying);
+  EXPECT_EQ(world.record(bad).task.last_failure->message,
+            "how it ended could not be stored: too big a blob");
+  EXPECT_EQ(world.log.of("task.not_kept").size(), 1U);
+}
+
+TEST(Settler, what_can_never_be_settled_is_left_to_its_lease) {
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  const TaskId id = world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  bool refuses = true;
+  world.lane.fault = [&](const ports::Request& request) -> std::optional<Error> {
+    if (!refuses || !asks<ports::Change>(request)) return {};
+    return Error{ErrorCode::internal, "store", "no"};
+  };
+  handler->runs[0]->finish(core::Success{});
+  world.loop.settle();
+  EXPECT_EQ(world.engine->stats().claimed, 0U);
+  EXPECT_EQ(world.state(id), State::running);
+  refuses = false;
+  world.loop.pass(2min);
+  EXPECT_EQ(world.log.of("task.not_kept").size(), 2U);
+  EXPECT_NE(world.record(id).task.token, handler->runs[0]->task().task.token);
+}
+
+TEST(Judge, a_wait_that_throws_is_replaced_by_the_usual_one) {
+  World world;
+  world.renew();
+  const auto throws = retry::custom(
+      [](const retry::WaitInput&) -> Duration { throw std::runtime_error("bad idea"); }, "bad");
+  world.engine->handle(
+      "t", {.handler = testing::failing({.message = "no"}), .policy = {.wait = throws}});
+  world.engine->serve({.name = "q"});
+  world.engine->start();
+  world.loop.settle();
+  const TaskId id = world.submit();
+  EXPECT_EQ(world.state(id), State::retrying);
+  EXPECT_EQ(world.record(id).task.due, world.clock.wall_now() + 1s);
+  ASSERT_EQ(world.log.of("task.wait_threw").size(), 1U);
+  EXPECT_EQ(world.log.of("task.wait_threw")[0].fields.at("error"), "bad idea");
+}
+
 TEST(Settler, a_settlement_that_happened_though_the_store_could_not_say_so_happens_once) {
   World world;
   auto handler = std::make_shared<TestHandler>();

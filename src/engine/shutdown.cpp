@@ -22,15 +22,17 @@ void Shutdown::start(Then then, std::function<void()> last) {
     processor->stop();
   const std::vector<std::shared_ptr<LiveRun>> runs(floor_.runs.begin(), floor_.runs.end());
   for (const auto& run : runs)
-    run->processor().take_back(run);
+    run->processor().take_back(run, core::HandedBack{});
   settler_.flush();
   give_up_at_ = saturating_add(
       floor_.now(), saturating_add(floor_.options.shutdown_grace, floor_.options.stop_grace));
   timer_ = floor_.parts.loop.after(floor_.options.shutdown_grace, [this] { stop_the_rest(); });
   floor_.parts.loop.post(floor_.guarded([this] { run_once(); }));
+  if (hurried_) hurry();
 }
 
 void Shutdown::hurry() {
+  hurried_ = true;
   if (!started_ || done_ || stopping_) return;
   floor_.parts.log.log(Level::warning, "engine.hurry", "running tasks are asked to stop now");
   give_up_at_ = saturating_add(floor_.now(), floor_.options.stop_grace);

@@ -43,6 +43,7 @@ class Shutdown {
   bool started_ = false;
   bool done_ = false;
   bool stopping_ = false;  // what is left was asked to stop
+  bool hurried_ = false;   // maybe before it has started: signals come when they like
   ShutdownReport report_;
   SteadyTime give_up_at_ = SteadyTime::max();  // on a store that is away
   std::unique_ptr<ports::Loop::Timer> timer_;

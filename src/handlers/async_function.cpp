@@ -9,6 +9,7 @@ namespace holdfast::handlers {
 void Turns::wait(Begin begin) {
   {
     const std::lock_guard lock(mutex_);
+    if (closed_) return;
     if (under_way_ >= most_) {
       waiting_.push_back(std::move(begin));
       return;
@@ -32,6 +33,19 @@ void Turns::end() {
   next();
 }
 
+void Turns::close() {
+  std::deque<Begin> dropped;  // outside of the lock: they may end attempts
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(waiting_);
+}
+
+void AllTurns::close() const {
+  common->close();
+  for (const auto& [queue, turns] : of_queue)
+    turns->close();
+}
+
 Turns& AllTurns::of(const std::string& queue) const {
   const auto own = of_queue.find(queue);
   return own == of_queue.end() ? *common : *own->second;
@@ -42,17 +56,23 @@ struct AsyncFunction::Shared : std::enable_shared_from_this<Shared> {
   detail::AsyncHandler function;
   const std::shared_ptr<const AllTurns> turns;
   const Clock& clock;
+  const std::shared_ptr<const void> ground;
 
-  Shared(detail::AsyncHandler handler, std::shared_ptr<const AllTurns> all, const Clock& time)
-      : function(std::move(handler)), turns(std::move(all)), clock(time) {}
+  Shared(detail::AsyncHandler handler, std::shared_ptr<const AllTurns> all, const Clock& time,
+         std::shared_ptr<const void> below)
+      : function(std::move(handler)),
+        turns(std::move(all)),
+        clock(time),
+        ground(std::move(below)) {}
 
   // The end of an attempt; also if it is dropped without a word, as when its context is destroyed.
   struct Ending {
+    std::shared_ptr<const void> ground;  // goes after the run
     std::shared_ptr<ports::Run> run;
     std::shared_ptr<const AllTurns> turns;
 
-    Ending(std::shared_ptr<ports::Run> attempt, std::shared_ptr<const AllTurns> all)
-        : run(std::move(attempt)), turns(std::move(all)) {}
+    Ending(std::shared_ptr<ports::Run> attempt, const Shared& shared)
+        : ground(shared.ground), run(std::move(attempt)), turns(shared.turns) {}
     Ending(Ending&&) = default;
     Ending& operator=(Ending&&) = delete;
     ~Ending() {
@@ -76,15 +96,16 @@ struct AsyncFunction::Shared : std::enable_shared_from_this<Shared> {
   };
 
   void begin(std::shared_ptr<ports::Run> run) {
-    Ending ending(run, turns);
+    Ending ending(run, *this);
     if (!run->begin()) return ending.finish(core::HandedBack{});
     function(std::make_shared<Job>(std::move(run), clock), std::move(ending));
   }
 };
 
 AsyncFunction::AsyncFunction(detail::AsyncHandler function, std::shared_ptr<const AllTurns> turns,
-                             const Clock& clock)
-    : shared_(std::make_shared<Shared>(std::move(function), std::move(turns), clock)) {}
+                             const Clock& clock, std::shared_ptr<const void> ground)
+    : shared_(std::make_shared<Shared>(std::move(function), std::move(turns), clock,
+                                       std::move(ground))) {}
 
 void AsyncFunction::start(std::shared_ptr<ports::Run> run) noexcept {
   Turns& turns = shared_->turns->of(run->task().queue);

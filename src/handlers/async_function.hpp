@@ -27,12 +27,15 @@ class Turns {
   void wait(Begin begin);
   // One of those that have begun is over.
   void end();
+  // Drops those that wait, and all that come: nobody wants them any more.
+  void close();
 
  private:
   const std::size_t most_;
   std::mutex mutex_;
   std::size_t under_way_ = 0;
   std::deque<Begin> waiting_;
+  bool closed_ = false;
 };
 
 // Those of a worker: for all queues together, and for each queue that has a limit.
@@ -41,14 +44,16 @@ struct AllTurns {
   std::map<std::string, std::shared_ptr<Turns>, std::less<>> of_queue = {};
 
   [[nodiscard]] Turns& of(const std::string& queue) const;
+  void close() const;
 };
 
 // A C++ function that does not block: a coroutine, behind detail::AsyncHandler.
 class AsyncFunction final : public ports::Handler {
  public:
-  // The clock must outlive every attempt.
+  // The clock must outlive every attempt. `ground` is what attempts stand on, kept as long as one
+  // is under way, even if that is longer than the worker.
   AsyncFunction(detail::AsyncHandler function, std::shared_ptr<const AllTurns> turns,
-                const Clock& clock);
+                const Clock& clock, std::shared_ptr<const void> ground = {});
 
   void start(std::shared_ptr<ports::Run> run) noexcept override;
 

@@ -165,7 +165,11 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
   }
 
   // Safe only before the child is reaped: as long as its id is its own, so is that of its group.
-  void signal_group(int signal) const noexcept { ::kill(-pid_, signal); }
+  // The child by itself, too: it may have left its group.
+  void signal_group(int signal) noexcept {
+    ::kill(-pid_, signal);
+    ::kill(pid_, signal);
+  }
 
   void end_softly() {
     if (grace_) return;

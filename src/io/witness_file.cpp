@@ -251,15 +251,17 @@ ports::Witness::Place WitnessFile::begin(const ports::Held& claim) noexcept {
   return place;
 }
 
-void WitnessFile::end(Place place) noexcept {
+void WitnessFile::end(Place place, const ports::Held& claim) noexcept {
   if (place == kNoPlace) {
     std::atomic_ref(parts_->map.header().unplaced).fetch_sub(1);
     return;
   }
   const auto entries = parts_->map.entries();
   if (place >= entries.size()) return;
-  // Twice ended is once ended; the place may be another's by then only if somebody breaks the
-  // rules.
+  // Twice ended is once ended. The place is another's by then if the store was closed and opened
+  // again in this process while a handler that hangs was left behind.
+  const Entry& entry = entries[place];
+  if (entry.id != claim.id.uuid().bytes() || entry.token != claim.token.value) return;
   State state = State::under_way;
   if (std::atomic_ref(entries[place].state).compare_exchange_strong(state, State::free))
     parts_->free.push(static_cast<std::uint32_t>(place));

@@ -40,7 +40,7 @@ class WitnessFile final : public ports::Witness {
 
   // Wait for nobody, and take the same time however many are under way.
   [[nodiscard]] Place begin(const ports::Held& claim) noexcept override;
-  void end(Place place) noexcept override;
+  void end(Place place, const ports::Held& claim) noexcept override;
 
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override;
   void forget_last_life() noexcept override;

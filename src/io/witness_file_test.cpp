@@ -82,13 +82,23 @@ class WitnessFileTest : public ::testing::Test {
 };
 
 // N7
+// A handler that hangs was left behind by a worker before, and ends when its place is another's.
+TEST_F(WitnessFileTest, an_attempt_ends_only_itself) {
+  start_anew();
+  in_a_life_that_is_killed([](WitnessFile& witness) {
+    const auto place = witness.begin(claim(1));
+    witness.end(place, claim(2));
+  });
+  EXPECT_EQ(text(open(options())->last_life()), "1:100");
+}
+
 TEST_F(WitnessFileTest, tells_after_a_kill_what_was_under_way) {
   start_anew();
   in_a_life_that_is_killed([](WitnessFile& witness) {
     std::ignore = witness.begin(claim(1));
     const auto ended = witness.begin(claim(2));
     std::ignore = witness.begin(claim(3));
-    witness.end(ended);
+    witness.end(ended, claim(2));
   });
   EXPECT_EQ(text(open(options())->last_life()), "1:100 3:300");
 }
@@ -97,7 +107,7 @@ TEST_F(WitnessFileTest, tells_of_an_orderly_end_that_nothing_was_under_way) {
   start_anew();
   {
     const auto witness = open(options());
-    witness->end(witness->begin(claim(1)));
+    witness->end(witness->begin(claim(1)), claim(1));
   }
   EXPECT_EQ(text(open(options())->last_life()), "");
 }
@@ -165,7 +175,7 @@ TEST_F(WitnessFileTest, can_tell_once_those_without_a_place_have_ended) {
       std::ignore = witness.begin(claim(n));
     const auto place = witness.begin(claim(5));
     if (place != WitnessFile::kNoPlace) ::_exit(3);
-    witness.end(place);
+    witness.end(place, claim(5));
   });
   EXPECT_EQ(text(open(options())->last_life()), "1:100 2:200 3:300 4:400");
 }
@@ -176,8 +186,8 @@ TEST_F(WitnessFileTest, uses_places_again) {
   for (int n = 0; n < 100; ++n) {
     const auto place = witness->begin(claim(1));
     ASSERT_NE(place, WitnessFile::kNoPlace);
-    witness->end(place);
-    witness->end(place);  // once more changes nothing
+    witness->end(place, claim(1));
+    witness->end(place, claim(1));  // once more changes nothing
   }
   std::set<ports::Witness::Place> places;
   for (std::uint8_t n = 1; n <= 4; ++n)

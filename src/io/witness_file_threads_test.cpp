@@ -30,7 +30,7 @@ TEST(WitnessFileThreads, never_gives_one_place_to_two) {
             EXPECT_FALSE(taken[place].exchange(true));
             taken[place] = false;
           }
-          witness->end(place);
+          witness->end(place, {});
         }
       });
     }

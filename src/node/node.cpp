@@ -54,9 +54,16 @@ void Node::run_loop() noexcept {
   try {
     loop().run();
   } catch (const std::exception& error) {
-    log_.log(Level::critical, "node.broken", "the engine has ended by a bug of its own",
-             {{"error", error.what()}});
+    broken_by_a_bug(error.what());
+  } catch (...) {
+    broken_by_a_bug("something that is no std::exception was thrown");
   }
+}
+
+void Node::broken_by_a_bug(const char* what) noexcept {
+  log_.log(Level::critical, "node.broken", "the engine has ended by a bug of its own",
+           {{"error", what}});
+  if (on_broken_) on_broken_({ErrorCode::internal, "engine", what});
 }
 
 std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log) {
@@ -109,6 +116,7 @@ Result<void> Node::start_work(Work work) {
                        "another worker of this process has the same store: give all handlers and "
                        "queues to one of them"));
     }
+    on_broken_ = work.on_broken;
     working_ =
         std::make_shared<Working>(Working{make_engine({.lease = work.lease,
                                                        .shutdown_grace = work.grace,
@@ -126,19 +134,19 @@ Result<void> Node::start_work(Work work) {
   });
 }
 
-engine::ShutdownReport Node::stop_work() {
-  const auto report = call<engine::ShutdownReport>("stop", [this](auto then) {
+Result<engine::ShutdownReport> Node::stop_work() {
+  return call<engine::ShutdownReport>("stop", [this](auto then) {
     if (!working_) return then(engine::ShutdownReport());
     serving_.reset();
     working_->engine->shut_down([this, then = std::move(then)](auto done) mutable {
       working_->when_idle = [this, done, then = std::move(then)]() mutable {
         working_.reset();
+        on_broken_ = nullptr;
         then(done);
       };
       settle_if_idle(*working_);
     });
   });
-  return report.value_or(engine::ShutdownReport());
 }
 
 // Not from within the engine's own callback, which this destroys it from.

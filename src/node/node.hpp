@@ -63,7 +63,7 @@ class Node {
   // Begins to run tasks. Fails with conflict while another worker does.
   [[nodiscard]] Result<void> start_work(Work work);
   // T3. Clients are served on; what they submit waits for the next worker.
-  engine::ShutdownReport stop_work();
+  Result<engine::ShutdownReport> stop_work();
   void hurry();  // does not block
 
   [[nodiscard]] io::Loop& loop() noexcept { return ground_->loop; }
@@ -122,6 +122,7 @@ class Node {
   [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log);
   void settle_if_idle(Working& working);
   void run_loop() noexcept;
+  void broken_by_a_bug(const char* what) noexcept;
 
   // Constant.
   const Logger log_;
@@ -133,7 +134,8 @@ class Node {
   // Loop only.
   std::unique_ptr<engine::Engine> idle_;  // runs nothing: serves clients while nobody works
   std::shared_ptr<Working> working_;
-  std::shared_ptr<Working> serving_;  // the same, as long as it accepts
+  std::shared_ptr<Working> serving_;             // the same, as long as it accepts
+  std::function<void(const Error&)> on_broken_;  // of whoever works
 
   std::thread thread_;  // last: it uses all of the above
 };

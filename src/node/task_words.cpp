@@ -39,6 +39,12 @@ namespace {
 Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
   if (submission.type.empty()) return refuse("type is empty: it says which handler runs the task");
   if (submission.queue.empty()) return refuse("queue is empty: leave it out for \"default\"");
+  if (submission.payload.size() > ports::kMostPayloadBytes) {
+    return refuse(
+        fmt::format("payload has {} bytes: at most {}; keep large data elsewhere, and "
+                    "hand in where it is",
+                    submission.payload.size(), ports::kMostPayloadBytes));
+  }
   if (submission.priority < ports::kLowestPriority ||
       submission.priority > ports::kHighestPriority) {
     return refuse(fmt::format("priority is {}: it goes from {} to {}", submission.priority,

@@ -109,8 +109,9 @@ class Worker::Team {
   void hurry();
 
  private:
-  enum class Phase : std::uint8_t { idle, working, stopping, stopped };
+  enum class Phase : std::uint8_t { idle, starting, working, stopping, stopped };
 
+  [[nodiscard]] Result<std::shared_ptr<node::Node>> open_and_work(const Opened& opened);
   [[nodiscard]] node::Node::Work hire(const std::shared_ptr<const void>& ground);
   [[nodiscard]] Stopped dismiss();
   [[nodiscard]] std::shared_ptr<node::Node> working_node();
@@ -122,6 +123,7 @@ class Worker::Team {
   std::vector<TypeEntry> types_;
   std::shared_ptr<void> coroutine_context_;
   std::shared_ptr<handlers::Pools> pools_;
+  std::shared_ptr<handlers::AllTurns> turns_;
   std::vector<std::shared_ptr<ports::Handler>> handlers_;
 
   std::mutex mutex_;
@@ -129,6 +131,7 @@ class Worker::Team {
   Phase phase_ = Phase::idle;
   std::shared_ptr<node::Node> node_;  // while it works, or stops
   bool stop_requested_ = false;
+  bool hurried_ = false;
   std::optional<Error> broken_;
   Stopped report_;
 };
@@ -139,8 +142,8 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
   const int threads = options_.threads > 0 ? options_.threads : cores;
   pools_ = std::make_shared<handlers::Pools>();
   pools_->common = std::make_shared<handlers::Pool>("hf-handler", threads, ground);
-  auto turns = std::make_shared<handlers::AllTurns>();
-  turns->common = std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
+  turns_ = std::make_shared<handlers::AllTurns>();
+  turns_->common = std::make_shared<handlers::Turns>(static_cast<std::size_t>(options_.coroutines));
 
   node::Node::Work work{.lease = options_.lease,
                         .grace = options_.grace,
@@ -153,7 +156,7 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
       most = queue.concurrency;
       pools_->of_queue[queue.name] =
           std::make_shared<handlers::Pool>("hf-" + queue.name, most, ground);
-      turns->of_queue[queue.name] =
+      turns_->of_queue[queue.name] =
           std::make_shared<handlers::Turns>(static_cast<std::size_t>(most));
     }
     work.queues.push_back({.name = queue.name, .concurrency = static_cast<std::size_t>(most)});
@@ -164,7 +167,7 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
       handler = std::make_shared<handlers::Function>(std::move(*blocking), pools_, system_clock());
     } else {
       handler = std::make_shared<handlers::AsyncFunction>(
-          std::get<detail::AsyncHandler>(std::move(type.handler)), turns, system_clock());
+          std::get<detail::AsyncHandler>(std::move(type.handler)), turns_, system_clock(), ground);
     }
     handlers_.push_back(handler);
     work.types.emplace_back(type.name,
@@ -186,22 +189,36 @@ node::Node::Work Worker::Team::hire(const std::shared_ptr<const void>& ground) {
 }
 
 Result<void> Worker::Team::start(const Opened& opened) {
-  if (phase_ != Phase::idle) {
-    return fail(ErrorCode::conflict, "start worker", "it has worked already: make another one");
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::idle) {
+      return fail(ErrorCode::conflict, "start worker", "it has worked already: make another one");
+    }
+    phase_ = Phase::starting;
   }
-  if (auto checked = check(options_, types_); !checked) return checked;
-  auto node = node::open(url_, options_.log);
-  if (!node) return std::unexpected(std::move(node).error());
-  if (opened) opened(*node);
-  auto started = (*node)->start_work(hire((*node)->ground()));
+  auto node = open_and_work(opened);
   const std::lock_guard lock(mutex_);
-  if (!started) {
-    phase_ = Phase::stopped;  // its handlers are gone with what was refused
-    return started;
+  changed_.notify_all();
+  if (!node) {
+    // Once its handlers are hired, they are gone with what was refused.
+    phase_ = pools_ ? Phase::stopped : Phase::idle;
+    return std::unexpected(std::move(node).error());
   }
   node_ = *std::move(node);
   phase_ = Phase::working;
+  if (hurried_) node_->hurry();
   return {};
+}
+
+Result<std::shared_ptr<node::Node>> Worker::Team::open_and_work(const Opened& opened) {
+  if (auto checked = check(options_, types_); !checked) return std::unexpected(checked.error());
+  auto node = node::open(url_, options_.log);
+  if (!node) return node;
+  if (opened) opened(*node);
+  if (auto started = (*node)->start_work(hire((*node)->ground())); !started) {
+    return std::unexpected(std::move(started).error());
+  }
+  return node;
 }
 
 std::shared_ptr<node::Node> Worker::Team::working_node() {
@@ -240,8 +257,10 @@ Worker::Stopped Worker::Team::stop() {
   {
     std::unique_lock lock(mutex_);
     if (phase_ == Phase::idle) return {};
-    changed_.wait(lock, [&] { return phase_ != Phase::stopping; });
-    if (phase_ == Phase::stopped) return report_;
+    stop_requested_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return phase_ != Phase::starting && phase_ != Phase::stopping; });
+    if (phase_ != Phase::working) return report_;
     phase_ = Phase::stopping;
   }
   const Stopped report = dismiss();
@@ -255,9 +274,11 @@ Worker::Stopped Worker::Team::stop() {
 
 Worker::Stopped Worker::Team::dismiss() {
   const std::shared_ptr<node::Node> node = working_node();
-  const engine::ShutdownReport done = node->stop_work();
+  const auto answer = node->stop_work();
+  const engine::ShutdownReport done = answer.value_or(engine::ShutdownReport());
   Stopped report{
       .handed_back = done.handed_back, .cut_short = done.cut_short, .left_behind = done.abandoned};
+  if (!answer) report.error = answer.error();
   if (done.unsettled > 0) {
     report.error = Error{ErrorCode::unavailable, "stop worker",
                          fmt::format("the store could not be told of {} tasks; the next worker "
@@ -265,6 +286,7 @@ Worker::Stopped Worker::Team::dismiss() {
                                      done.unsettled)};
   }
   static_cast<void>(pools_->close());
+  turns_->close();
   handlers_.clear();  // and with them what their functions have captured
   types_.clear();
   coroutine_context_.reset();
@@ -281,7 +303,8 @@ void Worker::Team::request_stop() {
 
 void Worker::Team::hurry() {
   const std::lock_guard lock(mutex_);
-  if (phase_ != Phase::working && phase_ != Phase::stopping) return;
+  if (!stop_requested_) return;
+  hurried_ = true;
   if (node_) node_->hurry();
 }
 

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <latch>
 #include <set>
@@ -8,9 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -124,28 +127,57 @@ class SmallFiles {
   void (*handler_)(int);
 };
 
-TEST(WorkerOnFile, says_that_its_store_has_failed_for_good) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("holdfast-broken-" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
-  const std::string url = "sqlite:" + (folder / "tasks.db").string();
-  {
-    Client client(url, {.log = {}});
-    std::promise<Error> broken;
-    auto options = quiet();
-    options.on_broken = [&](const Error& error) { broken.set_value(error); };
-    Worker worker(url, options);
-    worker.on("t", [] {});
-    ASSERT_TRUE(worker.start());
-    const SmallFiles small(1 << 20U);
-    while (client.submit({.type = "t", .payload = std::string(100'000, 'x')})) {
+class WorkerOnFile : public ::testing::Test {
+ protected:
+  WorkerOnFile() { std::filesystem::create_directory(folder_); }
+  ~WorkerOnFile() override { std::filesystem::remove_all(folder_); }
+
+  // Submits until the store does not take it.
+  static Error fill(Client& client) {
+    while (true) {
+      const auto id = client.submit({.type = "t", .payload = std::string(100'000, 'x')});
+      if (!id) return id.error();
     }
-    auto told = broken.get_future();
-    ASSERT_EQ(told.wait_for(kLong), std::future_status::ready);
-    EXPECT_EQ(told.get().code, ErrorCode::corrupt);
-    EXPECT_TRUE(worker.stop().error);
   }
-  std::filesystem::remove_all(folder);
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("holdfast-on-file-" + std::to_string(::getpid()));
+  const std::string url_ = "sqlite:" + (folder_ / "tasks.db").string();
+};
+
+// As of a quota: the disk itself has room.
+TEST_F(WorkerOnFile, a_file_that_may_not_grow_is_like_a_full_disk) {
+  Client client(url_, {.log = {}});
+  ASSERT_TRUE(client.open());
+  {
+    const SmallFiles small(1 << 20U);
+    EXPECT_EQ(fill(client).code, ErrorCode::exhausted);
+  }
+  EXPECT_TRUE(client.submit({.type = "t"}));
+}
+
+TEST_F(WorkerOnFile, says_that_its_store_has_failed_for_good) {
+  Client client(url_, {.log = {}});
+  std::promise<Error> broken;
+  auto options = quiet();
+  options.on_broken = [&](const Error& error) { broken.set_value(error); };
+  Worker worker(url_, options);
+  worker.on("t", [] {});
+  ASSERT_TRUE(worker.start());
+  ASSERT_TRUE(client.submit({.type = "t"}));
+  // Its log cannot be written any more.
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry, gone) != folder_ / "tasks.db-wal") continue;
+    const int readable = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(readable, std::stoi(entry.path().filename()));
+    ::close(readable);
+  }
+  fill(client);
+  auto told = broken.get_future();
+  ASSERT_EQ(told.wait_for(kLong), std::future_status::ready);
+  EXPECT_EQ(told.get().code, ErrorCode::corrupt);
+  EXPECT_TRUE(worker.stop().error);
 }
 
 TEST_F(WorkerTest, gives_up_at_once_by_the_rules_of_the_type) {
@@ -228,6 +260,71 @@ TEST_F(WorkerTest, runs_coroutines_many_at_a_time) {
   const auto ids = client_.submit(many).value();
   for (const auto& id : ids)
     EXPECT_EQ(client_.wait(*id, kLong)->result, "x");
+}
+
+TEST_F(WorkerTest, a_coroutine_may_end_before_it_has_waited_for_anything) {
+  Worker worker(url_, quiet());
+  worker.on("inline", []() -> asio::awaitable<std::string> {
+    co_await asio::dispatch(asio::use_awaitable);
+    co_return "at once";
+  });
+  ASSERT_TRUE(worker.start());
+  EXPECT_EQ(ran(client_, {.type = "inline"}).result, "at once");
+}
+
+// The thread of a coroutine that blocks is left behind, and ends after all else is gone.
+TEST_F(WorkerTest, a_coroutine_that_was_left_behind_may_end_late) {
+  std::promise<void> begun;
+  std::promise<void> leave;
+  std::promise<void> left;
+  {
+    const std::string url = memory_url();
+    Client client(url);
+    Worker worker(url, quiet({.coroutines = 1, .grace = 0s, .stop_grace = 1ms}));
+    worker.on("block", [&, kept = std::make_shared<int>()]() -> asio::awaitable<void> {
+      begun.set_value();
+      leave.get_future().wait();
+      left.set_value();
+      co_return;
+    });
+    ASSERT_TRUE(worker.start());
+    ASSERT_TRUE(client.submit({.type = "block"}));
+    ASSERT_TRUE(client.submit({.type = "block"}));
+    begun.get_future().wait();
+    EXPECT_EQ(worker.stop().left_behind, 1U);
+  }
+  leave.set_value();
+  left.get_future().wait();
+}
+
+// Calls what it was given when the engine says that it starts, which is amid Worker::start().
+class AtStart final : public LogSink {
+ public:
+  void write(const LogRecord& record) noexcept override {
+    if (record.event == "engine.start") call();
+  }
+  std::function<void()> call;
+};
+
+TEST_F(WorkerTest, a_stop_amid_the_start_is_not_lost) {
+  AtStart at_start;
+  auto options = quiet();
+  options.log = Logger(at_start);
+  Worker worker(url_, options);
+  worker.on("t", [] {});
+  std::thread stopping;
+  at_start.call = [&] {
+    std::promise<void> there;
+    auto is_there = there.get_future();
+    stopping = std::thread([&worker, there = std::move(there)]() mutable {
+      there.set_value();
+      worker.stop();
+    });
+    is_there.wait();
+    std::this_thread::sleep_for(5ms);  // so that it has most likely asked
+  };
+  EXPECT_EQ(worker.run(), 0);  // would else never return
+  stopping.join();
 }
 
 TEST_F(WorkerTest, T4_cancels_a_coroutine_that_is_timed_out) {

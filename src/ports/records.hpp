@@ -15,6 +15,9 @@
 // may be up to a microsecond earlier (or shorter) than what was given. Texts may hold any bytes.
 namespace holdfast::ports {
 
+// What is larger is refused: data belongs elsewhere, and a task says where it is.
+inline constexpr std::size_t kMostPayloadBytes = std::size_t{256} << 20U;
+
 // The greater the sooner.
 inline constexpr int kLowestPriority = -100;
 inline constexpr int kHighestPriority = 100;

@@ -19,7 +19,7 @@ class Witness {
 
   // An attempt begins; one ends. Threads: any.
   [[nodiscard]] virtual Place begin(const Held& claim) noexcept = 0;
-  virtual void end(Place place) noexcept = 0;
+  virtual void end(Place place, const Held& claim) noexcept = 0;
 
   // What was under way when the last process ended; nothing: it cannot tell, so any claim may have
   // been. Set when the witness is made. May name claims that are settled since.

@@ -65,6 +65,27 @@ TEST_P(StoreConformance, of_tasks_that_came_back_the_first_submitted_still_goes_
   EXPECT_THAT(claim_ids(3), ElementsAre(ids[0], ids[2]));
 }
 
+TEST_P(StoreConformance, times_at_the_ends_of_what_can_be_told_are_kept) {
+  ports::NewTask at_once = new_task();
+  at_once.due = WallTime::min();
+  at_once.deadline = WallTime::max();
+  ports::NewTask never = new_task();
+  never.due = WallTime::max();
+  ports::NewTask late = new_task();
+  late.deadline = WallTime::min();
+  for (const auto& task : {at_once, never, late})
+    submit(task);
+  EXPECT_EQ(find(at_once.id).task.due, WallTime::min());
+  EXPECT_EQ(find(at_once.id).task.deadline, WallTime::max());
+  EXPECT_EQ(find(never.id).task.due, WallTime::max());
+  EXPECT_EQ(find(late.id).task.deadline, WallTime::min());
+  const auto answer = ask(ports::Claim{.queue = kQueue, .max = 9, .owner = "me", .now = now_});
+  ASSERT_EQ(answer.tasks.size(), 2U);
+  EXPECT_EQ(answer.tasks[0].id, at_once.id);
+  EXPECT_EQ(answer.tasks[1].id, late.id);
+  EXPECT_EQ(answer.next_due, WallTime::max());
+}
+
 TEST_P(StoreConformance, a_delayed_task_is_not_claimed_before_it_is_due) {
   ports::NewTask task = new_task();
   task.due = now_ + 10s;

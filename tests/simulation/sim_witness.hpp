@@ -33,7 +33,7 @@ class SimWitness final : public ports::Witness {
     if (writing_) file_->under_way.emplace(place, claim);
     return place;
   }
-  void end(Place place) noexcept override {
+  void end(Place place, const ports::Held&) noexcept override {
     if (writing_) file_->under_way.erase(place);
   }
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {

@@ -35,7 +35,7 @@ TaskType dependent() {
   TaskType type{.name = "dependent", .dependency = "bank", .first_wait = seconds(3)};
   type.policy.attempts = 3;
   type.policy.deferrals = 3;
-  type.policy.replays = 1;
+  type.policy.replays = 0;
   type.policy.wait = retry::fixed(seconds(3));
   type.policy.timeout = seconds(10);
   return type;

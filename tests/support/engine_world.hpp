@@ -181,7 +181,7 @@ class TestWitness final : public ports::Witness {
     under_way.emplace(++count_, claim);
     return count_;
   }
-  void end(Place place) noexcept override { under_way.erase(place); }
+  void end(Place place, const ports::Held&) noexcept override { under_way.erase(place); }
   [[nodiscard]] const std::optional<std::vector<ports::Held>>& last_life() const noexcept override {
     return last_life_;
   }

@@ -23,7 +23,14 @@ bool has_group(State state) {
 
 // As every store keeps times: to the microsecond.
 WallTime kept(WallTime time) {
-  return std::chrono::floor<std::chrono::microseconds>(time);
+  const auto whole = std::chrono::floor<std::chrono::microseconds>(time);
+  if (whole <= std::chrono::floor<std::chrono::microseconds>(WallTime::min())) {
+    return WallTime::min();
+  }
+  if (whole >= std::chrono::floor<std::chrono::microseconds>(WallTime::max())) {
+    return WallTime::max();
+  }
+  return whole;
 }
 
 std::optional<WallTime> kept(std::optional<WallTime> time) {

@@ -1,5 +1,6 @@
 #include "stores/sqlite/database.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include <sqlite3.h>
@@ -32,13 +33,29 @@ std::string frozen_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// Of the last system call on the write-ahead log that failed. sqlite3_system_errno() tells of
+// opening files only.
+int errno_of_log(sqlite3* handle) {
+  sqlite3_file* log = nullptr;
+  const int found =
+      sqlite3_file_control(handle, nullptr, SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
+  if (found != SQLITE_OK || !log || !log->pMethods) return 0;
+  int last = 0;
+  const int told = log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &last);
+  return told == SQLITE_OK ? last : 0;
+}
+
 }  // namespace
 
+// SQLite itself takes only ENOSPC for a lack of room.
 bool SqlError::is_full() const noexcept {
-  return (code_ & 0xff) == SQLITE_FULL;
+  if ((code_ & 0xff) == SQLITE_FULL) return true;
+  const bool by_size = code_ == SQLITE_IOERR_WRITE || code_ == SQLITE_IOERR_SHMSIZE;
+  return by_size && (errno_ == ENOSPC || errno_ == EDQUOT || errno_ == EFBIG);
 }
 
 bool SqlError::is_fatal() const noexcept {
+  if (is_full()) return false;
   const int primary = code_ & 0xff;
   return primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
 }
@@ -62,7 +79,8 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
                                    vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
     const SqlError error(handle_ ? sqlite3_extended_errcode(handle_) : code,
-                         handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));
+                         handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code),
+                         handle_ ? sqlite3_system_errno(handle_) : 0);
     sqlite3_close(handle_);
     throw error;
   }
@@ -99,7 +117,9 @@ void Database::fail(int code, std::string_view doing) const {
     message += " (errno " + std::to_string(os) + ")";
   }
   if (!doing.empty()) message += ", in: " + std::string(doing.substr(0, 80));
-  throw SqlError(extended == SQLITE_OK ? code : extended, std::move(message));
+  int system_errno = sqlite3_system_errno(handle_);
+  if (extended == SQLITE_IOERR_WRITE) system_errno = errno_of_log(handle_);
+  throw SqlError(extended == SQLITE_OK ? code : extended, std::move(message), system_errno);
 }
 
 void Database::execute(const std::string& sql) {

@@ -20,7 +20,8 @@ namespace holdfast::stores::sqlite {
 
 class SqlError : public std::exception {
  public:
-  SqlError(int code, std::string message) : code_(code), message_(std::move(message)) {}
+  SqlError(int code, std::string message, int system_errno)
+      : code_(code), errno_(system_errno), message_(std::move(message)) {}
 
   [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
   [[nodiscard]] int code() const noexcept { return code_; }  // SQLite's extended result code
@@ -33,6 +34,7 @@ class SqlError : public std::exception {
 
  private:
   int code_;
+  int errno_;  // of the system call that failed, if one did
   std::string message_;
 };
 
@@ -40,7 +42,10 @@ class SqlError : public std::exception {
 [[nodiscard]] constexpr std::int64_t to_us(WallTime time) noexcept {
   return std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count();
 }
+// The ends of what can be kept are the ends of what can be told: "at once" and "never".
 [[nodiscard]] constexpr WallTime from_us(std::int64_t us) noexcept {
+  if (us <= to_us(WallTime::min())) return WallTime::min();
+  if (us >= to_us(WallTime::max())) return WallTime::max();
   return WallTime(std::chrono::microseconds(us));
 }
 

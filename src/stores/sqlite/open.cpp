@@ -66,6 +66,10 @@ Result<ports::OpenStore> open(const Options& options, Clock& clock, bool* new_fi
   if (!made) return std::unexpected(made.error());
   try {
     Database database(path, Database::Mode::write, options.vfs);
+    // Before anything is changed: what is not ours stays as it is.
+    if (const auto version = version_of(database, path); !version) {
+      return std::unexpected(version.error());
+    }
     prepare(database, options.synchronous);
     const auto found = migrate(database, path, clock.wall_now());
     if (!found) return std::unexpected(found.error());

@@ -51,7 +51,8 @@ std::string describe(const OwnerLock::Owner& owner) {
 
 Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& address) {
   const std::string name = lock_path(path);
-  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int file =
+      ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (file < 0) {
     return fail(ErrorCode::unavailable, "open " + path,
                 "cannot make the lock file " + name + ": " + std::strerror(errno));
@@ -72,7 +73,7 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
 }
 
 Result<OwnerLock> OwnerLock::share(const std::string& path) {
-  OwnerLock lock(::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  OwnerLock lock(::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (lock.file_ < 0) {
     if (errno == ENOENT) return lock;
     return fail(ErrorCode::unavailable, "open " + path,
@@ -94,7 +95,7 @@ OwnerLock::~OwnerLock() {
 }
 
 std::optional<OwnerLock::Owner> OwnerLock::owner_of(const std::string& path) {
-  const int file = ::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return std::nullopt;
   std::optional<Owner> owner;
   if (::flock(file, LOCK_SH | LOCK_NB) != 0) owner = read_owner(file);

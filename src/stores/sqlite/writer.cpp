@@ -46,23 +46,28 @@ void Writer::carry_out(std::span<Request> batch) {
   if (broken_) return refuse(batch, *broken_);
   try {
     transact(batch);
-    checkpoint_when_due();
   } catch (const SqlError& error) {
-    roll_back();
     if (error.is_fatal()) broken_ = error.error("store");
-    if (broken_) {
-      log_.log(Level::critical, "store.broken",
-               "the disk cannot be trusted any more: everything is refused until a restart",
-               {{"error", error.what()}});
-      return refuse(batch, *broken_);
-    }
-    if (batch.size() == 1) return refuse(batch, error.error("store"));
-    for (Request& request : batch)
-      carry_out({&request, 1});
-  } catch (...) {
-    roll_back();
-    throw;
+    return take_back(batch, error.error("store"));
+  } catch (const std::exception& error) {
+    return take_back(batch, {ErrorCode::internal, "store", error.what()});
   }
+  checkpoint_when_due();
+}
+
+// No answer of the failed transaction may be left: what they tell of has not happened.
+void Writer::take_back(std::span<Request> batch, const Error& error) {
+  roll_back();
+  if (broken_) {
+    log_.log(Level::critical, "store.broken",
+             "the disk cannot be trusted any more: everything is refused until a restart",
+             {{"error", broken_->text()}});
+    return refuse(batch, *broken_);
+  }
+  refuse(batch, error);
+  if (batch.size() == 1) return;
+  for (Request& request : batch)
+    carry_out({&request, 1});
 }
 
 void Writer::transact(std::span<Request> requests) {
@@ -91,9 +96,9 @@ void Writer::roll_back() noexcept {
   try {
     if (database_.in_transaction()) database_.execute("rollback");
     load();
-  } catch (const SqlError& error) {
+  } catch (const std::exception& error) {
     // Memory no longer says what the file says, and cannot be made to.
-    if (!broken_) broken_ = error.error("roll back");
+    if (!broken_) broken_ = Error{ErrorCode::corrupt, "roll back", error.what()};
   }
 }
 

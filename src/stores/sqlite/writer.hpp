@@ -55,6 +55,7 @@ class Writer final : public ports::Store {
 
   // One transaction over these requests; throws what went wrong, with everything taken back.
   void transact(std::span<ports::Request> requests);
+  void take_back(std::span<ports::Request> batch, const Error& error);
   void roll_back() noexcept;
   void load();
   void checkpoint_when_due();

@@ -16,6 +16,11 @@ Submit::Answer Writer::answer(const Submit& verb) {
 }
 
 Result<Submit::Accepted> Writer::accept(const NewTask& task) {
+  if (task.payload.size() > kMostPayloadBytes) {
+    return fail(ErrorCode::invalid_argument, "submit",
+                "a payload of " + std::to_string(task.payload.size()) + " bytes: at most " +
+                    std::to_string(kMostPayloadBytes));
+  }
   std::optional<std::int64_t> same;
   const auto found = [&](Row row) { same = row.integer(0); };
   if (!task.key.empty() && statements_->seq_by_key.first(found, task.key)) {
