@@ -18,7 +18,7 @@ namespace holdfast::engine {
 
 struct Engine::Roles {
   Roles(Parts parts, Options options)
-      : floor(std::move(parts), std::move(options)),
+      : floor(parts, std::move(options)),
         inbox(std::make_shared<Inbox>(floor.parts.loop, [this] { drain(); })) {
     floor.on_progress = [this] {
       refill();
@@ -111,7 +111,7 @@ void Engine::Roles::carried(const ports::TaskRecord& record, const core::Transit
 }
 
 Engine::Engine(Parts parts, Options options)
-    : roles_(std::make_unique<Roles>(std::move(parts), std::move(options))) {}
+    : roles_(std::make_unique<Roles>(parts, std::move(options))) {}
 
 Engine::~Engine() = default;
 

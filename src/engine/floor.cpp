@@ -21,7 +21,7 @@ Options sound(Options options) {
 }  // namespace
 
 Floor::Floor(Parts given_parts, Options given_options)
-    : parts(std::move(given_parts)), options(sound(std::move(given_options))) {}
+    : parts(given_parts), options(sound(std::move(given_options))) {}
 
 void Floor::note(const Error& error) {
   if (error.code != ErrorCode::corrupt || broken()) return;

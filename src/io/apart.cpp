@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/os_error.hpp"
 #include "io/unique_fd.hpp"
 
 namespace holdfast::io {
@@ -18,7 +19,7 @@ namespace {
 constexpr const char* kOperation = "run apart";
 
 std::unexpected<Error> system_error(const char* what) {
-  return fail(ErrorCode::unavailable, kOperation, std::string(what) + ": " + std::strerror(errno));
+  return fail_os(kOperation, what, errno);
 }
 
 void write_all(int file, const void* data, std::size_t size) {
@@ -62,7 +63,7 @@ std::string read_all(int file) {
 Result<std::vector<double>> run_apart(const std::function<Result<std::vector<double>>()>& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe");
-  UniqueFd in(ends[0]);
+  const UniqueFd in(ends[0]);
   UniqueFd out(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return system_error("fork");
