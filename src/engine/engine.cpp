@@ -8,6 +8,7 @@
 #include "engine/floor.hpp"
 #include "engine/janitor.hpp"
 #include "engine/lease_keeper.hpp"
+#include "engine/lending.hpp"
 #include "engine/processor.hpp"
 #include "engine/rescuer.hpp"
 #include "engine/settler.hpp"
@@ -64,6 +65,13 @@ struct Engine::Roles {
   void refill() {
     for (const auto& processor : processors)
       processor->run_once();
+    lending.run_once();
+  }
+
+  // There may be tasks of it that are due.
+  void news(const std::string& queue) {
+    if (Processor* processor = processor_of(queue)) processor->news();
+    lending.news(queue);
   }
 
   void submitted(const std::vector<ports::NewTask>& tasks);
@@ -77,12 +85,13 @@ struct Engine::Roles {
   Timeouts timeouts{floor, settler};
   std::vector<std::unique_ptr<Processor>> processors;
   LeaseKeeper lease_keeper{floor, timeouts};
-  Rescuer rescuer{floor, settler.judge(), [this](const std::string& queue) {
-                    if (Processor* processor = processor_of(queue)) processor->news();
-                  }};
+  Rescuer rescuer{floor, settler.judge(), [this](const std::string& queue) { news(queue); }};
   Janitor janitor{floor};
   Decisions decisions{
       floor, [this](const auto& record, const auto& transition) { carried(record, transition); }};
+  Lending lending{floor, settler.judge(), [this](const auto& record, const auto& transition) {
+                    if (transition.to == core::State::pending) news(record.queue);
+                  }};
   Shutdown shutdown{floor, settler, timeouts, processors};
   UuidSource ids{floor.parts.random};
 };
@@ -97,13 +106,14 @@ void Engine::Roles::submitted(const std::vector<ports::NewTask>& tasks) {
       processor = processor_of(queue);
     }
     if (processor) processor->due_at(task.due);
+    lending.due_at(task.queue, task.due);
   }
 }
 
 void Engine::Roles::carried(const ports::TaskRecord& record, const core::Transition& transition) {
   ++floor.stats.settled[static_cast<std::size_t>(transition.event)];
   if (transition.to == core::State::pending) {
-    if (Processor* processor = processor_of(record.queue)) processor->news();
+    news(record.queue);
   } else if (transition.from == core::State::running) {
     const auto run = floor.runs.find({record.id, record.task.token});
     if (run && !run->on_loop.settled) lease_keeper.drop(*run);
@@ -183,18 +193,35 @@ void Engine::discard(TaskId id, Decided then) {
 
 void Engine::configure(ports::Configure configure, Configured then) {
   Floor& floor = roles_->floor;
-  Processor* processor = roles_->processor_of(configure.queue);
+  const std::string queue = configure.queue;
   floor.ask(floor.parts.writer, std::move(configure),
             [then = std::move(then)](ports::Asked<ports::Configure>& asked) mutable {
               then(std::move(asked.answer));
             });
-  if (processor) processor->news();
+  roles_->news(queue);
+}
+
+Engine::Ticket Engine::lend(Loan loan, Lent then) {
+  return roles_->lending.lend(std::move(loan), std::move(then));
+}
+
+void Engine::withdraw(Ticket ticket) {
+  roles_->lending.withdraw(ticket);
+}
+
+void Engine::settle(ports::Held claim, core::Outcome outcome, Decided then) {
+  roles_->lending.settle(claim, std::move(outcome), std::move(then));
+}
+
+void Engine::extend(ports::Held claim, Duration lease, Extended then) {
+  roles_->lending.extend(claim, lease, std::move(then));
 }
 
 void Engine::shut_down(std::move_only_function<void(ShutdownReport)> then) {
   Roles& roles = *roles_;
   roles.rescuer.stop();
   roles.janitor.stop();
+  roles.lending.stop();
   roles.shutdown.start(std::move(then), [&roles] {
     roles.lease_keeper.stop();
     roles.timeouts.stop();

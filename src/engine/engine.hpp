@@ -80,6 +80,26 @@ class Engine {
   void replay(TaskId id, core::ReplayOptions options, Decided then);
   void discard(TaskId id, Decided then);
 
+  // Tasks for workers elsewhere, who claim and settle by themselves. `then` gets up to `max` tasks;
+  // none if there were none for as long as `wait`.
+  struct Loan {
+    std::string queue = {};
+    std::size_t max = 1;
+    std::string worker = {};  // who asks, for people to see
+    Duration lease = std::chrono::seconds(30);
+    Duration wait = {};
+  };
+  using Ticket = std::uint64_t;
+  using Lent = std::move_only_function<void(Result<std::vector<ports::TaskRecord>>)>;
+  [[nodiscard]] Ticket lend(Loan loan, Lent then);
+  // Whoever asked is gone, and hears nothing any more. What it would have got is handed back.
+  void withdraw(Ticket ticket);
+  // How it ended: not_found without such a task, conflict if the claim is lost (N6).
+  void settle(ports::Held claim, core::Outcome outcome, Decided then);
+  // When the lease ends now; conflict if the claim is lost.
+  using Extended = std::move_only_function<void(Result<WallTime>)>;
+  void extend(ports::Held claim, Duration lease, Extended then);
+
   // Settings of a queue; one that is resumed goes on at once.
   using Configured = std::move_only_function<void(Result<ports::Configure::Answer>)>;
   void configure(ports::Configure configure, Configured then);

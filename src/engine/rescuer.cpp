@@ -79,6 +79,10 @@ bool Rescuer::had_begun(const ports::TaskRecord& record) const {
 }
 
 core::Outcome Rescuer::outcome_of(const ports::TaskRecord& record) const {
+  if (record.owner.starts_with(ports::kAway)) {
+    return Failure{.message = "the worker that had it was not heard of until its lease ended",
+                   .kind = FailureKind::crash};
+  }
   // Claimed by ourselves, but the store could not tell us: nobody has begun it.
   if (record.owner == floor_.options.owner || !had_begun(record)) return core::HandedBack{};
   return Failure{.message = "the process that ran it is gone", .kind = FailureKind::crash};

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Submit {
   using Answer = std::vector<Result<Accepted>>;
   std::vector<NewTask> tasks;
 };
+
+// How the names of owners begin that live elsewhere, and so do not die with the process that holds
+// the store: their claims end with their leases only.
+inline constexpr std::string_view kAway = "away:";
 
 // Takes up to `max` due tasks of one queue: by priority, then by due time, then in the order they
 // were submitted. Each is running afterwards, with the next token, until its lease ends. A paused
@@ -85,7 +90,8 @@ struct Change {
 };
 
 // Running tasks whose lease has ended before `now`, or whose owner is gone: any owner but
-// `sole_owner`, where that is given because no other can be alive. In any order.
+// `sole_owner`, where that is given because no other can be alive, and but those that are away. In
+// any order.
 struct Overdue {
   using Answer = std::vector<TaskRecord>;
   WallTime now{};

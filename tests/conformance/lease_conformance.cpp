@@ -90,6 +90,16 @@ TEST_P(StoreConformance, overdue_is_only_what_runs) {
   EXPECT_THAT(ask(ports::Overdue{.now = now_ + 24h, .sole_owner = "somebody else"}), IsEmpty());
 }
 
+TEST_P(StoreConformance, overdue_leaves_owners_that_are_away_their_leases) {
+  const auto ids = submit_many(3);
+  for (const char* owner : {"before", "away:snake", "away"}) {
+    ask(ports::Claim{.queue = kQueue, .owner = owner, .lease = 1h, .now = now_});
+  }
+  EXPECT_THAT(ids_of(ask(ports::Overdue{.now = now_, .sole_owner = "me"})),
+              UnorderedElementsAre(ids[0], ids[2]));
+  EXPECT_EQ(ask(ports::Overdue{.now = now_ + 2h, .sole_owner = "me"}).size(), 3U);
+}
+
 // N8: at start of the only owner, every claim there is belongs to the dead.
 TEST_P(StoreConformance, overdue_finds_claims_of_owners_that_are_gone) {
   const auto ids = submit_many(3);

@@ -264,7 +264,8 @@ Result<ports::Overdue::Answer> MemoryStore::run(const ports::Overdue& verb) {
   for (const auto& [id, task] : tasks_) {
     const TaskRecord& record = task.record;
     if (record.task.state != State::running) continue;
-    const bool is_orphan = !verb.sole_owner.empty() && record.owner != verb.sole_owner;
+    const bool is_orphan = !verb.sole_owner.empty() && record.owner != verb.sole_owner &&
+                           !record.owner.starts_with(ports::kAway);
     if (record.lease_end >= kept(verb.now) && !is_orphan) continue;
     if (overdue.size() == verb.max) break;
     overdue.push_back(for_overdue(record));

@@ -42,7 +42,9 @@ Writer::Statements::Statements(Database& database)
       overdue(database, ("select " + kTask +
                          ", r.token, r.owner, r.started, r.lease_end from running r"
                          " join task t on t.seq = r.seq"
-                         " where r.lease_end < ?1 or r.owner <> ?2 order by r.seq limit ?3")
+                         " where r.lease_end < ?1 or (r.owner <> ?2 and r.owner not in"
+                         " (select id from name where text >= 'away:' and text < 'away;'))"
+                         " order by r.seq limit ?3")
                             .c_str()),
       all_running(
           database,

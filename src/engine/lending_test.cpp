@@ -1,0 +1,236 @@
+#include "engine/lending.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/engine_world.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using core::State;
+using testing::World;
+using namespace std::chrono_literals;
+
+struct LendingWorld : World {
+  // What one claimer was answered; `answers` counts how often.
+  struct Claimer {
+    int answers = 0;
+    std::vector<ports::TaskRecord> tasks = {};
+    std::optional<Error> error = {};
+    Engine::Ticket ticket = 0;
+  };
+
+  LendingWorld() { begin(); }
+
+  void begin(core::TaskPolicy policy = {.wait = retry::fixed(10s)}) {
+    engine->handle("t", {.policy = std::move(policy)});
+    engine->start();
+    loop.settle();
+  }
+
+  // A new life on the same store.
+  void restart() {
+    options.owner += "'";
+    renew();
+    begin();
+  }
+
+  std::shared_ptr<Claimer> claim(Engine::Loan loan = {}) {
+    loan.queue = "q";
+    if (loan.worker.empty()) loan.worker = "w";
+    auto claimer = std::make_shared<Claimer>();
+    claimer->ticket = engine->lend(std::move(loan), [claimer](auto answer) {
+      ++claimer->answers;
+      if (!answer) claimer->error = answer.error();
+      if (answer) claimer->tasks = std::move(*answer);
+    });
+    loop.settle();
+    return claimer;
+  }
+
+  Result<core::Transition> settle(const ports::TaskRecord& task, core::Outcome outcome) {
+    std::optional<Result<core::Transition>> answer;
+    engine->settle({task.id, task.task.token}, std::move(outcome),
+                   [&](auto told) { answer = std::move(told); });
+    loop.settle();
+    return answer.value();
+  }
+
+  Result<WallTime> extend(const ports::TaskRecord& task, Duration lease) {
+    std::optional<Result<WallTime>> answer;
+    engine->extend({task.id, task.task.token}, lease, [&](auto told) { answer = told; });
+    loop.settle();
+    return answer.value();
+  }
+};
+
+TEST(Lending, gives_what_is_due_at_once) {  // N11
+  LendingWorld world;
+  const TaskId first = world.submit({.payload = "1"});
+  const TaskId second = world.submit({.payload = "2"});
+  world.submit({.payload = "3"});
+  const auto claimer = world.claim({.max = 2, .worker = "snake", .lease = 7s});
+  ASSERT_EQ(claimer->tasks.size(), 2U);
+  EXPECT_EQ(claimer->tasks[0].id, first);
+  EXPECT_EQ(claimer->tasks[0].payload, "1");
+  EXPECT_EQ(claimer->tasks[1].id, second);
+  EXPECT_EQ(world.record(first).owner, "away:snake");
+  EXPECT_EQ(world.record(first).lease_end, world.clock.wall_now() + 7s);
+}
+
+TEST(Lending, says_at_once_that_there_is_nothing_to_one_that_does_not_wait) {
+  LendingWorld world;
+  const auto claimer = world.claim();
+  EXPECT_EQ(claimer->answers, 1);
+  EXPECT_TRUE(claimer->tasks.empty());
+}
+
+TEST(Lending, wakes_one_that_waits_when_a_task_comes) {
+  LendingWorld world;
+  const auto claimer = world.claim({.wait = 20s});
+  const auto other = world.claim({.wait = 20s});
+  world.loop.pass(5s);
+  EXPECT_EQ(claimer->answers, 0);
+  const TaskId id = world.submit();
+  ASSERT_EQ(claimer->tasks.size(), 1U);
+  EXPECT_EQ(claimer->tasks[0].id, id);
+  EXPECT_EQ(other->answers, 0);
+  world.submit();
+  EXPECT_EQ(other->tasks.size(), 1U);
+}
+
+TEST(Lending, wakes_one_that_waits_when_a_task_is_due) {
+  LendingWorld world;
+  world.submit({.due = world.clock.wall_now() + 3s});
+  const auto claimer = world.claim({.wait = 20s});
+  const auto later = world.claim({.wait = 20s});
+  world.submit({.due = world.clock.wall_now() + 5s});
+  world.loop.pass(2900ms);
+  EXPECT_EQ(claimer->answers, 0);
+  world.loop.pass(100ms);
+  EXPECT_EQ(claimer->tasks.size(), 1U);
+  world.loop.pass(2s);
+  EXPECT_EQ(later->tasks.size(), 1U);
+}
+
+TEST(Lending, waits_no_longer_than_asked) {
+  LendingWorld world;
+  const auto claimer = world.claim({.wait = 20s});
+  world.loop.pass(19999ms);
+  EXPECT_EQ(claimer->answers, 0);
+  world.loop.pass(1ms);
+  EXPECT_EQ(claimer->answers, 1);
+  EXPECT_TRUE(claimer->tasks.empty());
+  const TaskId id = world.submit();
+  EXPECT_EQ(world.state(id), State::pending);  // not claimed for one that has gone
+}
+
+TEST(Lending, one_that_is_gone_before_its_answer_costs_the_task_nothing) {
+  LendingWorld world;
+  const auto claimer = world.claim({.wait = 20s});
+  const TaskId id = world.submit();  // claims, in the same batch
+  ASSERT_EQ(claimer->answers, 1);
+  const auto gone = world.claim({.wait = 20s});
+  std::vector<ports::NewTask> tasks{{.type = "t", .queue = "q"}};
+  TaskId second;
+  world.engine->submit(std::move(tasks), [&](auto told) { second = told->front()->id; });
+  world.engine->withdraw(gone->ticket);  // after the claim was asked for, before the answer
+  world.loop.settle();
+  EXPECT_EQ(gone->answers, 0);
+  EXPECT_EQ(world.state(second), State::pending);
+  EXPECT_EQ(world.record(second).task.spent, core::Spent());
+  EXPECT_EQ(world.state(id), State::running);
+}
+
+TEST(Lending, settles_by_the_rules_of_the_type) {
+  LendingWorld world;
+  const TaskId good = world.submit();
+  const TaskId bad = world.submit();
+  const auto claimer = world.claim({.max = 2});
+  EXPECT_EQ(world.settle(claimer->tasks[0], core::Success{"42"})->to, State::succeeded);
+  EXPECT_EQ(world.settle(claimer->tasks[1], Failure{.message = "no"})->to, State::retrying);
+  EXPECT_EQ(world.record(good).result, "42");
+  EXPECT_EQ(world.record(bad).task.spent.attempts, 1);
+  EXPECT_EQ(world.record(bad).task.due, world.clock.wall_now() + 10s);
+  const auto again = world.claim({.wait = 20s});
+  world.loop.pass(10s);
+  ASSERT_EQ(again->tasks.size(), 1U);
+  EXPECT_GT(again->tasks[0].task.token, claimer->tasks[1].task.token);
+}
+
+TEST(Lending, refuses_what_an_old_claim_says) {  // N6
+  LendingWorld world;
+  const TaskId id = world.submit();
+  const auto claimer = world.claim({.lease = 5s});
+  world.loop.pass(20s);  // its lease is over, and it was rescued
+  EXPECT_EQ(world.record(id).task.spent.crashes, 1);
+  const auto next = world.claim();
+  ASSERT_EQ(next->tasks.size(), 1U);
+  EXPECT_EQ(world.settle(claimer->tasks[0], core::Success{}).error().code, ErrorCode::conflict);
+  EXPECT_EQ(world.extend(claimer->tasks[0], 5s).error().code, ErrorCode::conflict);
+  EXPECT_EQ(world.settle(next->tasks[0], core::Success{})->to, State::succeeded);
+  // A success that is told twice, since the first answer was lost, is no conflict.
+  EXPECT_EQ(world.settle(next->tasks[0], core::Success{})->to, State::succeeded);
+  EXPECT_FALSE(world.settle(next->tasks[0], Failure{.message = "no"}));
+  ports::TaskRecord unknown = next->tasks[0];
+  unknown.id = TaskId::parse("00000000-0000-7000-8000-000000000001").value();
+  EXPECT_EQ(world.settle(unknown, core::Success{}).error().code, ErrorCode::not_found);
+}
+
+TEST(Lending, a_claim_that_is_extended_lasts) {
+  LendingWorld world;
+  const TaskId id = world.submit();
+  const auto claimer = world.claim({.lease = 5s});
+  for (int i = 0; i < 5; ++i) {
+    world.loop.pass(4s);
+    EXPECT_EQ(world.extend(claimer->tasks[0], 5s).value(), world.clock.wall_now() + 5s);
+  }
+  EXPECT_EQ(world.state(id), State::running);
+  EXPECT_EQ(world.settle(claimer->tasks[0], core::Success{})->to, State::succeeded);
+}
+
+TEST(Lending, a_restart_of_the_server_takes_nothing_from_workers_elsewhere) {  // N7, N8
+  LendingWorld world;
+  const TaskId id = world.submit();
+  const auto claimer = world.claim({.lease = 60s});
+  world.restart();
+  world.loop.pass(5s);
+  EXPECT_EQ(world.state(id), State::running);
+  EXPECT_EQ(world.settle(claimer->tasks[0], core::Success{"late"})->to, State::succeeded);
+}
+
+TEST(Lending, what_is_past_its_deadline_is_not_lent) {
+  LendingWorld world;
+  const TaskId late = world.submit({.deadline = world.clock.wall_now() + 1s});
+  const TaskId good = world.submit();
+  world.loop.pass(2s);
+  const auto claimer = world.claim();
+  ASSERT_EQ(claimer->tasks.size(), 1U);
+  EXPECT_EQ(claimer->tasks[0].id, good);
+  EXPECT_EQ(world.record(late).task.dead_reason, core::DeadReason::deadline);
+}
+
+TEST(Lending, a_shutdown_answers_those_who_wait_and_leaves_loans_alone) {
+  LendingWorld world;
+  const TaskId id = world.submit();
+  const auto claimer = world.claim();
+  const auto waiting = world.claim({.wait = 1h});
+  bool down = false;
+  world.engine->shut_down([&](const ShutdownReport&) { down = true; });
+  world.loop.settle();
+  EXPECT_TRUE(down);
+  EXPECT_EQ(waiting->answers, 1);
+  EXPECT_EQ(world.state(id), State::running);
+  EXPECT_EQ(world.claim()->error->code, ErrorCode::unavailable);
+  EXPECT_EQ(world.settle(claimer->tasks[0], core::Success{})->to, State::succeeded);
+}
+
+TEST(Lending, a_store_that_is_away_is_told_to_the_claimer) {
+  LendingWorld world;
+  world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
+  const auto claimer = world.claim({.wait = 5s});
+  EXPECT_EQ(claimer->error->code, ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace holdfast::engine
