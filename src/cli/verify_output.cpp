@@ -31,14 +31,6 @@ std::uint64_t of(const Counts& counts, State state) {
   return counts[static_cast<std::size_t>(state)];
 }
 
-// 1234567 → 1,234,567
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3)
-    text.insert(at - 3, ",");
-  return text;
-}
-
 std::string findings(std::uint64_t count) {
   return grouped(count) + (count == 1 ? " finding" : " findings");
 }
