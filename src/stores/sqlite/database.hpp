@@ -51,6 +51,7 @@ class Database {
     write,
     read,
     frozen,  // reads a file that has no log and that nobody writes; makes no file beside it
+    alone,   // reads a file with its log, which nobody else may do meanwhile; makes none either
   };
 
   // `vfs` is the name of one of SQLite's virtual file systems; empty: the usual one.
