@@ -20,7 +20,8 @@
 
 namespace holdfast {
 
-// How tasks of one type are run.
+// How tasks of one type are run. What cannot be (no attempt at all, a negative timeout) is an error
+// that start() reports.
 struct HandlerOptions {
   int attempts = 4;  // the first, and three retries
   int crashes = 3;   // so often may it take the process down before it is put aside
