@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -105,7 +106,10 @@ TEST_F(BenchTest, fails_when_the_store_breaks_while_it_is_filled) {
     if (!measured) return std::unexpected(measured.error());
     return std::vector<double>();
   });
-  EXPECT_FALSE(failed);
+  ASSERT_FALSE(failed);
+  // Whoever reads the error must know which file it is about.
+  EXPECT_THAT(failed.error().message,
+              ::testing::HasSubstr((folder_ / "tasks.db").string() + ": disk I/O error"));
 }
 
 TEST_F(BenchTest, fails_when_the_store_breaks_while_its_tasks_are_run) {

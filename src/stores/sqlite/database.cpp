@@ -120,6 +120,11 @@ std::string Database::text(const std::string& sql) {
   return value;
 }
 
+std::string Database::path() const {
+  const char* path = sqlite3_db_filename(handle_, "main");
+  return path ? path : "";
+}
+
 std::int64_t Database::changes() const noexcept {
   return sqlite3_changes64(handle_);
 }

@@ -65,6 +65,7 @@ class Database {
   [[nodiscard]] std::string text(const std::string& sql);
   [[nodiscard]] std::int64_t changes() const noexcept;  // of the last statement
   [[nodiscard]] bool in_transaction() const noexcept;
+  [[nodiscard]] std::string path() const;  // absolute
 
   // Moves what the write-ahead log holds into the file, as far as readers allow.
   void checkpoint();

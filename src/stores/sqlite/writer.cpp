@@ -22,6 +22,10 @@ Writer::Writer(Database database, Logger log, int checkpoint_pages)
 
 Writer::~Writer() = default;
 
+std::string Writer::operation() const {
+  return "store " + database_.path();
+}
+
 void Writer::load() {
   names_.forget();
   tally_.load();
@@ -49,14 +53,14 @@ void Writer::carry_out(std::span<Request> batch) {
     checkpoint_when_due();
   } catch (const SqlError& error) {
     roll_back();
-    if (error.is_fatal()) broken_ = error.error("store");
+    if (error.is_fatal()) broken_ = error.error(operation());
     if (broken_) {
       log_.log(Level::critical, "store.broken",
                "the disk cannot be trusted any more: everything is refused until a restart",
-               {{"error", error.what()}});
+               {{"path", database_.path()}, {"error", error.what()}});
       return refuse(batch, *broken_);
     }
-    if (batch.size() == 1) return refuse(batch, error.error("store"));
+    if (batch.size() == 1) return refuse(batch, error.error(operation()));
     for (Request& request : batch)
       carry_out({&request, 1});
   } catch (...) {
@@ -93,7 +97,7 @@ void Writer::roll_back() noexcept {
     load();
   } catch (const SqlError& error) {
     // Memory no longer says what the file says, and cannot be made to.
-    if (!broken_) broken_ = error.error("roll back");
+    if (!broken_) broken_ = error.error("roll back " + database_.path());
   }
 }
 
@@ -109,9 +113,10 @@ void Writer::checkpoint_when_due() {
     database_.checkpoint();
   } catch (const SqlError& error) {
     // The batch is durable in the log, and so is answered well; what follows is not.
-    if (error.is_fatal()) broken_ = error.error("checkpoint");
+    if (error.is_fatal()) broken_ = error.error("checkpoint " + database_.path());
     log_.log(error.is_fatal() ? Level::critical : Level::warning, "store.checkpoint",
-             "what the log holds could not be moved into the file", {{"error", error.what()}});
+             "what the log holds could not be moved into the file",
+             {{"path", database_.path()}, {"error", error.what()}});
   }
 }
 

@@ -56,6 +56,7 @@ class Writer final : public ports::Store {
   // One transaction over these requests; throws what went wrong, with everything taken back.
   void transact(std::span<ports::Request> requests);
   void roll_back() noexcept;
+  [[nodiscard]] std::string operation() const;  // of an error: it names the file
   void load();
   void checkpoint_when_due();
   void refuse(std::span<ports::Request> requests, const Error& error);
