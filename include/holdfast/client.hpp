@@ -27,8 +27,10 @@ namespace holdfast {
 // and, where it cannot, says so and what to do; the next one tries again.
 //
 // Every call blocks until it is answered; what a call that changes something has answered is
-// durable. An answer of `unavailable` may have happened or not: with a key (or the same call once
-// more, where it is not submit) it is safe to ask again.
+// durable. After `unavailable` it may have happened or not: with a key (or the same call once more,
+// where it is not submit) it is safe to ask again. `corrupt` says that the disk or the file cannot
+// be trusted any more: this one may have happened or not, and nothing more is changed until the
+// program is started anew.
 //
 // Threads: all members may be called from any thread at once, from handlers too. Copies share the
 // same store, which is closed with the last of them and of its workers.
@@ -50,8 +52,9 @@ class Client {
   // cannot be (the message names the field), conflict for a key that is another task's, exhausted
   // when there is no room.
   [[nodiscard]] Result<TaskId> submit(Submission submission);
-  // Many at once, for about the price of one. Each has its own answer, in their order. The call
-  // itself fails when nothing was accepted for sure.
+  // Many at once, for about the price of one. Each has its own answer, in their order. Where the
+  // call itself fails there is no answer for any of them: after `unavailable` or `corrupt` they may
+  // have been accepted all the same, after any other error none of them was.
   [[nodiscard]] Result<std::vector<Result<TaskId>>> submit(std::span<const Submission> submissions);
 
   // A task as it stands. not_found: no such task, or it was removed since (a success after 24 h).

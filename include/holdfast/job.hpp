@@ -19,7 +19,7 @@ class Run;
 //
 // Delivery is at least once: a process that dies between the work and the note of it has the task
 // run again. id() is the same each time, to find out whether the work was done before; token()
-// grows with each attempt, so that what the work writes to can refuse an attempt that is late (N6).
+// grows with each attempt, so that what the work writes to can refuse an attempt that is late.
 //
 // Threads: all members may be called from any thread at once, as long as the handler has not ended.
 class Job {
@@ -35,12 +35,13 @@ class Job {
   [[nodiscard]] std::uint64_t token() const noexcept;
 
   // When the attempt is timed out: by its timeout or its task's deadline. Moves with heartbeat().
+  // Without either: WallTime::max() and Duration::max().
   [[nodiscard]] WallTime deadline() const noexcept;
   [[nodiscard]] Duration time_left() const noexcept;  // zero if none is left
 
   // Requested when nobody wants the result any more: the attempt is timed out, its task canceled
-  // or handed to somebody else, or the process is to end. The handler should return soon; what it
-  // returns then does not count.
+  // or handed to somebody else, or the process is to end. The handler should return soon; from
+  // then on, what it returns does not count, so leave the work such that it can be done again.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
 
   // Says that the work goes on: the timeout counts anew from now, never past the task's deadline.

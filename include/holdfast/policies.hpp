@@ -10,7 +10,7 @@ namespace holdfast::policies {
 // and downloading retry. Anything else (a bad argument, a refusal) comes back at once.
 [[nodiscard]] bool is_connection_failure(const FailureView& failure);
 
-// Publishing a job: 5 attempts, waits of 1 s, 2 s, 4 s, 8 s (at most 16 s). (R1, R2)
+// Publishing a job: 5 attempts, waits of 1 s, 2 s, 4 s, 8 s (at most 16 s).
 [[nodiscard]] inline retry::Policy publish(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("publish")
@@ -20,7 +20,7 @@ namespace holdfast::policies {
       .log_to(log);
 }
 
-// Downloading an input object: 3 attempts, waits of 1 s, 2 s (at most 8 s). (R3)
+// Downloading an input object: 3 attempts, waits of 1 s, 2 s (at most 8 s).
 [[nodiscard]] inline retry::Policy download(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("download")
@@ -31,7 +31,7 @@ namespace holdfast::policies {
 }
 
 // Connecting to a broker at start: 90 attempts, 10 s apart, whatever the error; after the last, one
-// critical record. (R8)
+// critical record.
 [[nodiscard]] inline retry::Policy connect(Logger log = {}, const retry::Policy& base = {}) {
   using namespace std::chrono_literals;
   return base.named("connect")

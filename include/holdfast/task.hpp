@@ -16,7 +16,7 @@
 // seen of it afterwards. Values only.
 namespace holdfast {
 
-// Where a task stands. docs/STATES.md draws it;
+// Where a task stands. docs/STATES.md draws it.
 enum class TaskState : std::uint8_t {
   pending,    // to be run as soon as somebody claims it
   running,    // claimed: one attempt is under way
@@ -30,11 +30,11 @@ enum class TaskState : std::uint8_t {
 // Why a task is dead. There is no state of its own for quarantine: see needs_person().
 enum class DeadReason : std::uint8_t {
   out_of_attempts,
-  crashes,             // took its worker down too often (N7)
+  crashes,             // took its worker down too often
   ambiguous,           // may have happened in spite of the error
   deadline,            // could not be run before its deadline
   throttled_too_long,  // was told to wait too often
-  replays,             // died again after as many replays as its policy allows (N3)
+  replays,             // died again after as many replays as its policy allows
 };
 
 [[nodiscard]] std::string_view to_string(TaskState state) noexcept;
@@ -61,7 +61,8 @@ struct Submission {
   std::optional<WallTime> due = {};       // … or before this time; give one of the two
   std::optional<WallTime> deadline = {};  // no attempt begins after it
   // Of idempotency: the same key with the same type, queue and payload is the same task, however
-  // often it is handed in; with others it is a conflict.
+  // often it is handed in; with others it is a conflict. It is remembered as long as its task is
+  // kept: 24 hours after a success or a cancel, and as long as there is a failed or dead one.
   std::string key = {};
   std::optional<int> attempts = {};      // in place of what its type has
   std::optional<Duration> timeout = {};  // likewise

@@ -20,7 +20,8 @@
 
 namespace holdfast {
 
-// How tasks of one type are run.
+// How tasks of one type are run. What cannot be (no attempt at all, a negative timeout) is an error
+// that start() reports.
 struct HandlerOptions {
   int attempts = 4;  // the first, and three retries
   int crashes = 3;   // so often may it take the process down before it is put aside
@@ -111,11 +112,11 @@ struct HandlerMaker {
 // once. A type for which there is no handler is left alone by this worker only as long as its
 // queue is: a claimed task without one fails, and is retried by the rules.
 //
-// Shutdown (T3): no further task is claimed; what runs has `grace` to end; then the handlers' stop
-// tokens are requested, and what still runs is handed back to be run again, at no cost to it. A
-// handler that has not returned after `stop_grace` is left behind on its thread: its task is handed
-// back all the same, and nothing it does counts any more. Its thread goes on until the process
-// ends, so end it soon, and with std::quick_exit if the handler uses what main's end would destroy.
+// Shutdown: no further task is claimed; what runs has `grace` to end; then the handlers' stop
+// tokens are requested, and what still runs is handed back to be run again, at no cost to it,
+// whatever its handler returns from then on. One that has not returned after `stop_grace` is left
+// behind on its thread, which goes on until the process ends: so end it soon, and with
+// std::quick_exit if the handler uses what main's end would destroy.
 //
 // Threads: on() before start() or run(); stop() from any thread; the rest by the one that owns it.
 class Worker {

@@ -1,6 +1,9 @@
+// holdfast bench: what this machine and its disk can do.
 #include "node/bench.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <ostream>
 #include <string>
@@ -8,8 +11,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <stdlib.h>
 
+#include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
 #include "io/apart.hpp"
@@ -19,11 +23,32 @@ namespace {
 
 namespace bench = node::bench;
 
+constexpr const char* kExamples = R"(Examples:
+  holdfast bench
+  holdfast bench latency --rate 200 --seconds 30
+  holdfast bench --folder /mnt/ssd --json
+  holdfast bench failures --check && echo fast enough
+
+Parts:
+  throughput  tasks in batches, from their submit until they are done
+  latency     tasks one by one at a steady rate, from submit to done
+  failures    tasks that fail three times, until they are dead letters
+  memory      of an idle worker, and of one with a great many tasks waiting
+
+Everything is durable: each batch is synced to the disk before it is answered.
+The handler does nothing, so the figures are Holdfast's own. Each part is a
+process of its own; all of them take about a minute. The files are removed at
+the end, and on Ctrl-C.
+
+Exit codes: 0 measured, also where a target is missed; 1 it could not be
+measured, or with --check a target is missed; 2 the command line is wrong.)";
+
 struct Asked {
   bench::Options options;
   std::string folder = ".";
   std::vector<std::string> only;
   double seconds = 10;
+  bool check = false;
   bool json = false;
 };
 
@@ -36,8 +61,9 @@ struct Figure {
   double target = 0;  // 0: none
   bool least = true;  // the target is a least value, not a most one
 
-  [[nodiscard]] bool met() const {
-    return target == 0 || (least ? value >= target : value <= target);
+  [[nodiscard]] bool has_target() const { return target != 0; }
+  [[nodiscard]] bool missed() const {
+    return has_target() && (least ? value < target : value > target);
   }
 };
 
@@ -66,10 +92,10 @@ class Folder {
 
 class Bench {
  public:
-  Bench(const Asked& asked, Io& io, const Folder& folder)
-      : asked_(asked), io_(io), folder_(folder) {}
+  Bench(const Asked& asked, Io& io, const Folder& folder, const io::HeldSignals& signals)
+      : asked_(asked), io_(io), folder_(folder), signals_(signals) {}
 
-  // False: a measurement could not be made; said already.
+  // False: a measurement could not be made; said already, unless a signal has ended it.
   bool run() {
     return (!wanted("throughput") || throughput()) && (!wanted("latency") || latency()) &&
            (!wanted("failures") || failures()) && (!wanted("memory") || memory());
@@ -85,9 +111,9 @@ class Bench {
   [[nodiscard]] bench::Options options(std::string_view name) const {
     bench::Options options = asked_.options;
     options.url = folder_.url(name);
-    if (!asked_.json && ::isatty(STDERR_FILENO) == 1) {
-      options.progress = [name = std::string(name)](double part) {
-        fmt::print(stderr, "\r{:<12} {:>3.0f} %", name, part * 100);
+    if (io_.err_is_terminal) {
+      options.progress = [&err = io_.err, name = std::string(name)](double part) {
+        err << fmt::format("\r{:<12} {:>3.0f} %", name, part * 100) << std::flush;
       };
     }
     return options;
@@ -95,9 +121,10 @@ class Bench {
 
   template <class Measure>
   std::optional<std::vector<double>> apart(Measure measure) {
-    auto numbers = io::run_apart(measure);
-    if (!asked_.json && ::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:20}\r", "");
+    auto numbers = io::run_apart(measure, &signals_);
+    if (io_.err_is_terminal) io_.err << "\r\x1b[K" << std::flush;
     if (numbers) return *std::move(numbers);
+    if (numbers.error().code == ErrorCode::canceled) return std::nullopt;
     io_.err << fmt::format("holdfast bench: {}\n", numbers.error().message);
     return std::nullopt;
   }
@@ -175,24 +202,22 @@ class Bench {
   const Asked& asked_;
   Io& io_;
   const Folder& folder_;
+  const io::HeldSignals& signals_;
   std::vector<Figure> figures_;
 };
 
 std::string number(double value) {
   if (value < 100) return fmt::format("{:.2f}", value);
-  std::string digits = fmt::format("{:.0f}", value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
+  return grouped(static_cast<std::uint64_t>(std::llround(value)));
 }
 
 void print_table(std::ostream& out, const std::vector<Figure>& figures) {
   out << fmt::format("{:<30} {:>12} {:<8} {}\n", "", "measured", "", "to reach");
   for (const Figure& figure : figures) {
     std::string target;
-    if (figure.target != 0) {
+    if (figure.has_target()) {
       target = fmt::format("{} {}{}", figure.least ? "≥" : "≤", number(figure.target),
-                           figure.met() ? "" : "   MISSED");
+                           figure.missed() ? "   MISSED" : "");
     }
     out << fmt::format("{:<30} {:>12} {:<8} {}\n", figure.what, number(figure.value), figure.unit,
                        target);
@@ -202,9 +227,14 @@ void print_table(std::ostream& out, const std::vector<Figure>& figures) {
 void print_json(std::ostream& out, const Asked& asked, const std::vector<Figure>& figures) {
   out << fmt::format(R"({{"tasks":{},"batch":{},"payload_bytes":{},"figures":{{)",
                      asked.options.tasks, asked.options.batch, asked.options.payload_bytes);
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    out << fmt::format(R"({}"{}":{{"value":{:.3f},"unit":"{}","met":{}}})", i == 0 ? "" : ",",
-                       figures[i].key, figures[i].value, figures[i].unit, figures[i].met());
+  for (const Figure& figure : figures) {
+    out << fmt::format(R"({}"{}":{{"value":{:.3f},"unit":"{}")",
+                       &figure == figures.data() ? "" : ",", figure.key, figure.value, figure.unit);
+    if (figure.has_target()) {
+      out << fmt::format(R"(,"target":{},"target_is":"{}","met":{})", figure.target,
+                         figure.least ? "at least" : "at most", !figure.missed());
+    }
+    out << '}';
   }
   out << "}}\n";
 }
@@ -212,63 +242,60 @@ void print_json(std::ostream& out, const Asked& asked, const std::vector<Figure>
 int run_bench(Asked asked, Io& io) {
   asked.options.steady =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.seconds));
+  const io::HeldSignals signals;  // outlives the folder, which is to be removed first
   const Folder folder(asked.folder);
   if (!folder.made()) {
     io.err << fmt::format("holdfast bench: cannot make a folder in {}; choose one with --folder\n",
                           holdfast::quoted(asked.folder));
     return kFailed;
   }
-  Bench bench(asked, io, folder);
+  Bench bench(asked, io, folder, signals);
   if (!bench.run()) return kFailed;
   if (asked.json) {
     print_json(io.out, asked, bench.figures());
   } else {
     print_table(io.out, bench.figures());
   }
-  return kDone;
+  if (!io.out.flush()) {
+    io.err << "holdfast bench: cannot write to standard output\n";
+    return kFailed;
+  }
+  const bool missed = std::ranges::any_of(bench.figures(), &Figure::missed);
+  return asked.check && missed ? kFailed : kDone;
 }
 
 }  // namespace
 
 void add_bench(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("bench", "Measure what the embedded store can do here");
+  verb->footer(kExamples);
   const auto asked = std::make_shared<Asked>();
   bench::Options& options = asked->options;
-  verb->add_option("what", asked->only, "throughput, latency, failures, memory; all of them")
-      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory"}));
-  verb->add_option("--tasks", options.tasks, "tasks of throughput")->capture_default_str();
-  verb->add_option("--batch", options.batch, "tasks in one submit")
-      ->check(CLI::Range(1, 100'000))
+  const auto number = [&](const char* name, auto& value, const char* what, auto least, auto most) {
+    verb->add_option(name, value, what)
+        ->type_name("N")
+        ->check(CLI::Range(least, most).description(""))
+        ->capture_default_str();
+  };
+  verb->add_option("PART", asked->only, "Parts to measure (below); default: all")
+      ->type_name("")
+      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory"}).description(""));
+  constexpr int kMostTasks = 1'000'000'000;
+  number("--tasks", options.tasks, "Tasks of throughput", 1, kMostTasks);
+  number("--batch", options.batch, "Tasks in one submit, but of latency", 1, 100'000);
+  number("--producers", options.producers, "Threads that submit, of throughput and failures", 1,
+         64);
+  number("--threads", options.threads, "Threads that run handlers", 1, 256);
+  number("--payload", options.payload_bytes, "Bytes in each task", 0, 1 << 20);
+  number("--rate", options.rate, "Tasks a second, of latency", 1, 100'000);
+  number("--seconds", asked->seconds, "How long, of latency", 0.1, 3600.0);
+  number("--failing", options.failing, "Tasks of failures", 1, kMostTasks);
+  number("--waiting", options.waiting, "Tasks that wait, of memory", 1, kMostTasks);
+  verb->add_option("--folder", asked->folder, "Where its files go: on the disk to measure")
+      ->type_name("FOLDER")
       ->capture_default_str();
-  verb->add_option("--producers", options.producers, "threads that submit")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  verb->add_option("--threads", options.threads, "threads that run handlers")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  verb->add_option("--payload", options.payload_bytes, "bytes in each task")
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
-  verb->add_option("--rate", options.rate, "tasks a second, of latency")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  verb->add_option("--seconds", asked->seconds, "how long, of latency")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
-  verb->add_option("--failing", options.failing, "tasks of failures")->capture_default_str();
-  verb->add_option("--waiting", options.waiting, "tasks that wait, of memory")
-      ->capture_default_str();
-  verb->add_option("--folder", asked->folder,
-                   "where its files go meanwhile: on the disk to measure")
-      ->capture_default_str();
-  verb->add_flag("--json", asked->json, "one JSON object");
-  verb->footer(
-      "Everything is durable: each batch is synced to the disk before it is answered. The handler\n"
-      "does nothing, so the figures are Holdfast's own. Each measurement is a process of its own.\n"
-      "\n"
-      "  holdfast bench                           all of it, about a minute\n"
-      "  holdfast bench latency --rate 200        one part, with other numbers\n"
-      "  holdfast bench --folder /mnt/ssd --json  another disk; for a program to read");
+  verb->add_flag("--check", asked->check, "End with 1 if a target is missed; default: 0");
+  verb->add_flag("--json", asked->json, "One JSON object");
   verb->callback([asked, &io, &exit_code] { exit_code = run_bench(*asked, io); });
 }
 

@@ -31,6 +31,13 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3)
+    text.insert(at - 3, ",");
+  return text;
+}
+
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
   std::size_t column = 0;
   while (!text.empty()) {

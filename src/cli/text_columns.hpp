@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ inline constexpr std::size_t kColumns = 80;
 
 // The first `columns` characters, the last of them "…" if there are more.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
+
+// 1234567 → 1,234,567
+[[nodiscard]] std::string grouped(std::uint64_t number);
 
 // Words, broken into lines of at most kColumns that all start at `indent`. Ends the last line.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent);

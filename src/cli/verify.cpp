@@ -17,8 +17,12 @@ constexpr const char* kExamples = R"(Examples:
   holdfast verify tasks.db
   holdfast verify tasks.db --repair
   holdfast verify tasks.db --json | jq -r '.findings[].task // empty'
+  sqlite3 tasks.db '.backup copy.db' && holdfast verify copy.db
 
-The file must not be in use: stop its owner first, or verify a copy.
+The file must not be in use: stop its owner first, or verify a copy, made as
+above. A plain cp leaves out tasks.db-wal, where the newest tasks are, and
+verify cannot know of tasks that it was not given. FILE may also be written
+as programs do: sqlite:tasks.db.
 
 Without --repair nothing is changed. With it, a file that has findings is
 copied to FILE.before-repair first. No task is lost by a repair: one that
@@ -33,6 +37,13 @@ struct Options {
   bool repair = false;
   bool json = false;
 };
+
+// Programs name the same file by its URL. Returns what is wrong.
+std::string without_scheme(std::string& path) {
+  constexpr std::string_view kScheme = "sqlite:";
+  if (path.starts_with(kScheme)) path.erase(0, kScheme.size());
+  return path.empty() ? "the name of a file must not be empty" : "";
+}
 
 // What is looked at now, on one line that is wiped afterwards.
 class Progress {
@@ -71,6 +82,7 @@ int run_verify(const Options& options, Io& io) {
     std::string why;
     append_visible(why, report.error().text());
     io.err << "holdfast verify: " << why << '\n';
+    if (options.json) io.out << verify_json(options.path, report.error()) << std::flush;
     return kFailed;
   }
   const bool readable = report->audit.readable;
@@ -95,9 +107,7 @@ void add_verify(CLI::App& program, Io& io, int& exit_code) {
   verb->add_option("FILE", options->path, "File of an embedded store")
       ->type_name("")
       ->required()
-      ->check([](const std::string& path) {
-        return path.empty() ? "the name of a file must not be empty" : "";
-      });
+      ->transform(CLI::Validator(without_scheme, ""));
   verb->add_flag("--repair", options->repair, "Mend what can be mended, after a copy");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &io, &exit_code] { exit_code = run_verify(*options, io); });

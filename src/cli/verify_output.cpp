@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -29,14 +30,6 @@ std::uint64_t sum(const Counts& counts) {
 
 std::uint64_t of(const Counts& counts, State state) {
   return counts[static_cast<std::size_t>(state)];
-}
-
-// 1234567 → 1,234,567
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3)
-    text.insert(at - 3, ",");
-  return text;
 }
 
 std::string findings(std::uint64_t count) {
@@ -114,22 +107,82 @@ std::string last_line(const Verified& verified) {
                      grouped(report.left));
 }
 
-void append_text(std::string& out, std::string_view name, std::string_view text) {
-  out += fmt::format(",\"{}\":", name);
-  if (text.empty()) {
-    out += "null";
-  } else {
-    append_json_string(out, text);
+// Every object has the same keys; what is not known is null.
+class JsonObject {
+ public:
+  void text(std::string_view name, std::string_view value) {
+    key(name);
+    if (value.empty()) {
+      out_ += "null";
+    } else {
+      append_json_string(out_, value);
+    }
   }
+  template <class T>
+  void value(std::string_view name, const std::optional<T>& value) {
+    key(name);
+    out_ += value ? fmt::format("{}", *value) : "null";
+  }
+  void counts(std::string_view name, const Counts* counts) {
+    if (!counts) return value<int>(name, std::nullopt);
+    key(name);
+    JsonObject object;
+    for (const State state : kStates)
+      object.value(to_string(state), std::optional(of(*counts, state)));
+    out_ += object.done();
+  }
+  void findings(std::string_view name, const std::vector<ports::Finding>& findings) {
+    key(name);
+    out_ += '[';
+    for (const ports::Finding& finding : findings) {
+      JsonObject object;
+      object.text("what", finding.what);
+      object.text("task", finding.task);
+      object.value("repaired", std::optional(finding.repaired));
+      if (&finding != findings.data()) out_ += ',';
+      out_ += object.done();
+    }
+    out_ += ']';
+  }
+  [[nodiscard]] std::string done() { return out_ + '}'; }
+
+ private:
+  void key(std::string_view name) {
+    out_ += out_.empty() ? '{' : ',';
+    append_json_string(out_, name);
+    out_ += ':';
+  }
+
+  std::string out_;
+};
+
+// Nothing, for what would be a lie if it was not looked at.
+template <class T>
+std::optional<T> if_known(bool known, T value) {
+  return known ? std::optional(value) : std::nullopt;
 }
 
-void append_counts(std::string& out, std::string_view name, const Counts& counts) {
-  out += fmt::format(",\"{}\":{{", name);
-  for (const State state : kStates) {
-    out += fmt::format("{}\"{}\":{}", state == kStates.front() ? "" : ",", to_string(state),
-                       of(counts, state));
-  }
-  out += '}';
+std::string json(const std::string& path, const node::VerifyReport* report,
+                 std::string_view error) {
+  static const node::VerifyReport nothing;
+  const node::VerifyReport& seen = report ? *report : nothing;
+  const ports::AuditReport& audit = seen.audit;
+  const bool readable = report && audit.readable;
+  JsonObject object;
+  object.text("file", path);
+  object.text("error", error);
+  object.value("schema", if_known(seen.schema > 0, seen.schema));
+  object.value("migrated", std::optional(seen.migrated));
+  object.value("readable", std::optional(readable));
+  object.value("accepted", if_known(readable, audit.accepted));
+  object.counts("present", readable ? &audit.present : nullptr);
+  object.counts("removed", readable ? &audit.removed : nullptr);
+  object.value("found", if_known(report != nullptr, audit.found));
+  object.value("repaired", if_known(report != nullptr, audit.repaired));
+  object.value("left", if_known(report != nullptr, seen.left));
+  object.text("backup", seen.backup);
+  object.findings("findings", audit.findings);
+  return object.done() + '\n';
 }
 
 }  // namespace
@@ -163,28 +216,11 @@ std::string verify_for_people(const Verified& verified, bool colour) {
 }
 
 std::string verify_json(const Verified& verified) {
-  const node::VerifyReport& report = verified.report;
-  const ports::AuditReport& audit = report.audit;
-  std::string out = "{\"file\":";
-  append_json_string(out, verified.path);
-  out += fmt::format(",\"schema\":{},\"migrated\":{},\"readable\":{}", report.schema,
-                     report.migrated, audit.readable);
-  if (audit.readable) {
-    out += fmt::format(",\"accepted\":{}", audit.accepted);
-    append_counts(out, "present", audit.present);
-    append_counts(out, "removed", audit.removed);
-  }
-  out += fmt::format(",\"found\":{},\"repaired\":{},\"left\":{}", audit.found, audit.repaired,
-                     report.left);
-  append_text(out, "backup", report.backup);
-  out += ",\"findings\":[";
-  for (const ports::Finding& finding : audit.findings) {
-    out += &finding == audit.findings.data() ? "{\"what\":" : ",{\"what\":";
-    append_json_string(out, finding.what);
-    append_text(out, "task", finding.task);
-    out += fmt::format(",\"repaired\":{}}}", finding.repaired);
-  }
-  return out + "]}\n";
+  return json(verified.path, &verified.report, "");
+}
+
+std::string verify_json(const std::string& path, const Error& error) {
+  return json(path, nullptr, error.text());
 }
 
 }  // namespace holdfast::cli

@@ -17,7 +17,9 @@ struct Verified {
 // The last line says it all.
 [[nodiscard]] std::string verify_for_people(const Verified& verified, bool colour);
 
-// The same as one JSON object on one line.
+// The same as one JSON object on one line, and one with the same keys where it could not be
+// verified: what is not known is null.
 [[nodiscard]] std::string verify_json(const Verified& verified);
+[[nodiscard]] std::string verify_json(const std::string& path, const Error& error);
 
 }  // namespace holdfast::cli

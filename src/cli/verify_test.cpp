@@ -1,6 +1,8 @@
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,6 +123,48 @@ TEST_F(VerifyVerb, says_everything_as_json) {
                        file_.id("pending") +
                        R"( stands nowhere: it does not wait or run, and has not ended","task":")" +
                        file_.id("pending") + "\",\"repaired\":false}]}\n"));
+}
+
+TEST_F(VerifyVerb, takes_the_url_that_programs_use) {
+  const std::string path = path_;
+  path_ = "sqlite:" + path;
+  const Ran ran = verify();
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_THAT(ran.out, StartsWith(path + " (schema 1)\n"));
+  path_ = "sqlite:";
+  EXPECT_EQ(verify().exit_code, 2);
+}
+
+// The keys of the one object that there must be, in their order.
+std::vector<std::string> keys_of(const std::string& json) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : boost::json::parse(json).as_object())
+    keys.push_back(key);
+  return keys;
+}
+
+TEST_F(VerifyVerb, always_prints_one_object_with_the_same_keys) {
+  const auto keys = keys_of(verify({"--json"}).out);
+  EXPECT_THAT(keys, ::testing::ElementsAre("file", "error", "schema", "migrated", "readable",
+                                           "accepted", "present", "removed", "found", "repaired",
+                                           "left", "backup", "findings"));
+  {
+    const auto store = file_.open();
+    const Ran in_use = verify({"--json"});
+    EXPECT_EQ(in_use.exit_code, 1);
+    EXPECT_EQ(keys_of(in_use.out), keys);
+    const auto object = boost::json::parse(in_use.out).as_object();
+    EXPECT_THAT(std::string(object.at("error").as_string()), HasSubstr("is in use by process "));
+    EXPECT_TRUE(object.at("left").is_null());
+  }
+  std::filesystem::resize_file(path_, 3 * 8192);
+  const Ran damaged = verify({"--json"});
+  EXPECT_EQ(keys_of(damaged.out), keys);
+  EXPECT_TRUE(boost::json::parse(damaged.out).at("present").is_null());
+  std::ofstream(path_, std::ios::trunc) << "no database";
+  const Ran unreadable = verify({"--json"});
+  EXPECT_EQ(unreadable.exit_code, 1);
+  EXPECT_EQ(keys_of(unreadable.out), keys);
 }
 
 TEST_F(VerifyVerb, says_how_to_go_on_with_a_damaged_file) {

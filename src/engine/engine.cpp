@@ -141,7 +141,8 @@ void Engine::serve(QueueOptions queue) {
 void Engine::start(std::move_only_function<void()> ready) {
   Roles& roles = *roles_;
   roles.floor.parts.log.log(Level::info, "engine.start", "the engine starts",
-                            {{"owner", roles.floor.options.owner},
+                            {{"store", roles.floor.options.store},
+                             {"owner", roles.floor.options.owner},
                              {"queues", roles.processors.size()},
                              {"types", roles.floor.type_count()}});
   auto first_done = [&roles, ready = std::make_shared<decltype(ready)>(std::move(ready))] {

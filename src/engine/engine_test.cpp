@@ -77,6 +77,8 @@ TEST(Engine, retries_three_times_with_growing_waits_and_then_keeps_a_dead_letter
   EXPECT_EQ(world.log.of("task.retry")[1].fields.at("wait"), "2");
   EXPECT_EQ(world.log.of("task.retry")[1].fields.at("attempt"), "2");
   EXPECT_EQ(world.log.of("task.retry")[1].fields.at("task"), id.text());
+  ASSERT_FALSE(world.log.of("task.retry").empty());
+  EXPECT_EQ(world.log.of("task.retry")[0].fields.at("outcome"), "error");
   ASSERT_EQ(world.log.of("task.dead").size(), 1U);
   EXPECT_EQ(world.log.of("task.dead")[0].level, Level::warning);
   EXPECT_EQ(world.log.of("task.dead")[0].fields.at("task"), id.text());
@@ -95,7 +97,11 @@ TEST(Engine, gives_up_at_once_where_the_classifier_says_so) {  // C1.1
   EXPECT_EQ(world.state(id), State::failed);
   EXPECT_EQ(world.record(id).task.last_failure->message, "[NON_RETRYABLE] insufficient funds");
   EXPECT_EQ(world.log.of("task.failed").size(), 1U);
-  EXPECT_EQ(world.log.of("classify").size(), 1U);
+  ASSERT_EQ(world.log.of("classify").size(), 1U);
+  const auto classified = world.log.of("classify")[0];
+  EXPECT_EQ(classified.fields.at("task"), id.text());
+  EXPECT_EQ(classified.fields.at("rule"), "ethereum.insufficient-funds");
+  EXPECT_EQ(classified.level, Level::warning);
 }
 
 TEST(Engine, honours_the_limits_of_a_task) {

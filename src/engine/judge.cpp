@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <vector>
 
 #include <holdfast/failure.hpp>
 
@@ -24,6 +25,30 @@ Result<core::Transition> decide(const ports::TaskRecord& record, const TaskType&
   return core::decide(record.task, outcome, verdict, type.policy_of(record.limits), now, random);
 }
 
+// Adds to a record which task it is about.
+class OfTask final : public LogSink {
+ public:
+  OfTask(const Logger& log, const ports::TaskRecord& task) : log_(log), task_(task) {}
+
+  void write(const LogRecord& record) noexcept override {
+    const std::string id = task_.id.text();
+    std::vector<Field> fields{{"task", id}, {"type", task_.type}, {"queue", task_.queue}};
+    fields.insert(fields.end(), record.fields.begin(), record.fields.end());
+    log_.log(record.level, record.event, record.message, fields);
+  }
+
+ private:
+  const Logger& log_;
+  const ports::TaskRecord& task_;
+};
+
+Verdict classify(const Classifier& classifier, const Failure& failure,
+                 const ports::TaskRecord& task, const Parts& parts) {
+  if (!parts.log.enabled(Level::warning)) return classifier.classify(failure.view()).verdict;
+  OfTask sink(parts.log, task);
+  return classifier.classify(failure.view(), Logger(sink, parts.clock, Level::debug)).verdict;
+}
+
 }  // namespace
 
 Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type,
@@ -33,7 +58,7 @@ Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
     const Classifier& classifier =
         type.options.classifier ? *type.options.classifier : retry_everything;
-    judged.verdict = classifier.classify(failure->view(), floor_.parts.log).verdict;
+    judged.verdict = classify(classifier, *failure, record, floor_.parts);
   }
   auto transition = decide_safely(record, type, outcome, judged.verdict);
   ports::Change::One& change = judged.change;
@@ -100,7 +125,7 @@ void Judge::log(const ports::TaskRecord& record, const ports::Change::One& chang
               {{"task", id},
                {"type", record.type},
                {"queue", record.queue},
-               {"event", core::to_string(transition.event)},
+               {"outcome", core::to_string(transition.event)},
                {"attempt", attempts},
                {"wait", transition.wait},
                {"error", error}});

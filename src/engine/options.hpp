@@ -53,6 +53,7 @@ struct Keep {
 };
 
 struct Options {
+  std::string store = {};   // which one, for the log: its URL
   std::string owner = {};   // a name that no other engine has or had: one for each life
   bool sole_owner = false;  // as OpenStore says it
   Duration lease = std::chrono::seconds(30);

@@ -120,7 +120,7 @@ void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::C
                          {{"task", run.task().id.text()},
                           {"type", run.task().type},
                           {"token", run.task().task.token.value},
-                          {"event", core::to_string(change.transition.event)}});
+                          {"outcome", core::to_string(change.transition.event)}});
   }
   floor_.runs.release(run);
 }

@@ -16,7 +16,7 @@ void Shutdown::start(Then then, std::function<void()> last) {
   last_ = std::move(last);
   before_ = floor_.stats;
   floor_.shutting_down = true;
-  floor_.parts.log.log(Level::info, "engine.stopping", "nothing is accepted or claimed any more",
+  floor_.parts.log.log(Level::info, "engine.stopping", "nothing is claimed any more",
                        {{"tasks", floor_.runs.size()}, {"grace", floor_.options.shutdown_grace}});
   for (const auto& processor : processors_)
     processor->stop();

@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,10 +49,16 @@ void write_all(int file, const void* data, std::size_t size) {
   ::_exit(0);
 }
 
-std::string read_all(int file) {
+// All that the child says; nothing if `stop` can be read from first.
+std::optional<std::string> read_all(int file, int stop) {
   std::string text;
   char part[4096];
   while (true) {
+    pollfd both[] = {{.fd = file, .events = POLLIN, .revents = 0},
+                     {.fd = stop, .events = POLLIN, .revents = 0}};
+    if (::poll(both, 2, -1) < 0 && errno != EINTR) return text;
+    if ((both[1].revents & POLLIN) != 0) return std::nullopt;
+    if (both[0].revents == 0) continue;
     const ssize_t size = ::read(file, part, sizeof part);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return text;
@@ -60,7 +68,8 @@ std::string read_all(int file) {
 
 }  // namespace
 
-Result<std::vector<double>> run_apart(const std::function<Result<std::vector<double>>()>& work) {
+Result<std::vector<double>> run_apart(const std::function<Result<std::vector<double>>()>& work,
+                                      const HeldSignals* held) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe");
   const UniqueFd in(ends[0]);
@@ -69,16 +78,19 @@ Result<std::vector<double>> run_apart(const std::function<Result<std::vector<dou
   if (child < 0) return system_error("fork");
   if (child == 0) be_the_child(out.get(), work);
   out.reset();
-  const std::string told = read_all(in.get());
+  const std::optional<std::string> told = read_all(in.get(), held ? held->file() : -1);
+  if (!told) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (told.empty() || !WIFEXITED(status)) {
+  if (!told) return fail(ErrorCode::canceled, kOperation, "stopped by a signal");
+  if (told->empty() || !WIFEXITED(status)) {
     return fail(ErrorCode::internal, kOperation, "the process ended before it had a result");
   }
-  if (told.front() == 0) return fail(ErrorCode::internal, kOperation, told.substr(1));
-  std::vector<double> numbers((told.size() - 1) / sizeof(double));
-  std::memcpy(numbers.data(), told.data() + 1, numbers.size() * sizeof(double));
+  if (told->front() == 0) return fail(ErrorCode::internal, kOperation, told->substr(1));
+  std::vector<double> numbers((told->size() - 1) / sizeof(double));
+  if (numbers.empty()) return numbers;
+  std::memcpy(numbers.data(), told->data() + 1, numbers.size() * sizeof(double));
   return numbers;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace holdfast::io {
@@ -12,6 +13,12 @@ double resident_mb() {
   double resident_pages = 0;
   file >> total_pages >> resident_pages;
   return resident_pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double most_resident_mb() {
+  struct rusage usage = {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
 }  // namespace holdfast::io

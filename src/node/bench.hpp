@@ -8,7 +8,8 @@
 #include <holdfast/time.hpp>
 
 // What `holdfast bench` measures: the engine on the embedded store, with every sync of the disk, as
-// a C++ program would use it. Each measurement wants a process and a new file of its own.
+// a C++ program would use it. Each measurement wants a process and a new file of its own. One that
+// the store refuses a task to, or whose store breaks, is an error.
 namespace holdfast::node::bench {
 
 struct Options {
@@ -22,7 +23,7 @@ struct Options {
   Duration steady = std::chrono::seconds(10);      // for so long, of latency
   std::size_t failing = 10'000;                    // tasks, of failures
   std::size_t waiting = 1'000'000;                 // tasks, of start
-  std::function<void(double part)> progress = {};  // 0 to 1; called by any thread
+  std::function<void(double part)> progress = {};  // 0 to 1, ten times a second
 };
 
 struct Throughput {
@@ -49,7 +50,7 @@ struct Latency {
 
 struct Start {
   double seconds = 0;  // until a worker that opens a store full of tasks has settled the first
-  double mb = 0;       // what it holds then
+  double mb = 0;       // the most that this process has held, when it has worked for a while
 };
 // Puts `waiting` tasks into the store, for start() in another process.
 [[nodiscard]] Result<void> fill(const Options& options);

@@ -1,6 +1,7 @@
 // What <holdfast/client.hpp> promises, over a node of this process.
 #include <algorithm>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,6 +49,19 @@ class Client::Link {
     return opened;
   }
 
+  // What `ask(node)` answers, or why there is no node.
+  template <class Ask>
+  std::invoke_result_t<Ask, node::Node&> with(Ask ask) {
+    const auto found = node();
+    if (!found) return std::unexpected(found.error());
+    return ask(**found);
+  }
+
+  Result<void> configure(ports::Configure configure) {
+    return without_value(
+        with([&](node::Node& node) { return node.configure(std::move(configure)); }));
+  }
+
  private:
   const std::string url_;
   const Logger log_;
@@ -69,8 +83,7 @@ Result<TaskId> Client::submit(Submission submission) {
 }
 
 Result<std::vector<Result<TaskId>>> Client::submit(std::span<const Submission> submissions) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
+  if (const auto opened = open(); !opened) return std::unexpected(opened.error());
   std::vector<Result<TaskId>> answers;
   std::vector<ports::NewTask> tasks;
   std::vector<std::size_t> places;  // of each task among the answers
@@ -83,7 +96,7 @@ Result<std::vector<Result<TaskId>>> Client::submit(std::span<const Submission> s
     places.push_back(answers.size() - 1);
   }
   if (tasks.empty()) return answers;
-  auto accepted = (*node)->submit(std::move(tasks));
+  auto accepted = link_->with([&](node::Node& node) { return node.submit(std::move(tasks)); });
   if (!accepted) return std::unexpected(std::move(accepted).error());
   for (std::size_t at = 0; at < places.size(); ++at) {
     auto& one = (*accepted)[at];
@@ -93,9 +106,7 @@ Result<std::vector<Result<TaskId>>> Client::submit(std::span<const Submission> s
 }
 
 Result<TaskInfo> Client::find(const TaskId& id) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  auto found = (*node)->query(ports::Find{id});
+  auto found = link_->with([&](node::Node& node) { return node.query(ports::Find{id}); });
   if (!found) return std::unexpected(std::move(found).error());
   if (!*found) {
     return fail(ErrorCode::not_found, "find", fmt::format("no task {}", id.text()));
@@ -119,30 +130,22 @@ Result<TaskInfo> Client::wait(const TaskId& id, Duration timeout) {
 }
 
 Result<void> Client::cancel(const TaskId& id) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value((*node)->cancel(id));
+  return without_value(link_->with([&](node::Node& node) { return node.cancel(id); }));
 }
 
 Result<void> Client::replay(const TaskId& id, Replay options) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value(
-      (*node)->replay(id, {.insist = options.insist, .deadline = options.deadline}));
+  const core::ReplayOptions how{.insist = options.insist, .deadline = options.deadline};
+  return without_value(link_->with([&](node::Node& node) { return node.replay(id, how); }));
 }
 
 Result<void> Client::discard(const TaskId& id) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value((*node)->discard(id));
+  return without_value(link_->with([&](node::Node& node) { return node.discard(id); }));
 }
 
 Result<TaskPage> Client::list(TaskFilter filter) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
   auto list = node::to_list(std::move(filter));
   if (!list) return std::unexpected(std::move(list).error());
-  auto found = (*node)->query(*std::move(list));
+  auto found = link_->with([&](node::Node& node) { return node.query(*std::move(list)); });
   if (!found) return std::unexpected(std::move(found).error());
   TaskPage page{.next = std::move(found->next)};
   for (ports::TaskRecord& record : found->tasks)
@@ -151,36 +154,27 @@ Result<TaskPage> Client::list(TaskFilter filter) {
 }
 
 Result<std::vector<FailureGroup>> Client::groups(std::size_t limit) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return infos<FailureGroup>((*node)->query(ports::Groups{limit}));
+  return infos<FailureGroup>(
+      link_->with([&](node::Node& node) { return node.query(ports::Groups{limit}); }));
 }
 
 Result<std::vector<QueueInfo>> Client::counts() {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return infos<QueueInfo>((*node)->query(ports::Count{}));
+  return infos<QueueInfo>(link_->with([](node::Node& node) { return node.query(ports::Count{}); }));
 }
 
 Result<void> Client::pause(const std::string& queue) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value((*node)->configure({.queue = queue, .paused = true}));
+  return link_->configure({.queue = queue, .paused = true});
 }
 
 Result<void> Client::resume(const std::string& queue) {
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value((*node)->configure({.queue = queue, .paused = false}));
+  return link_->configure({.queue = queue, .paused = false});
 }
 
 Result<void> Client::limit(const std::string& queue, int concurrency) {
   if (concurrency < 0) {
     return fail(ErrorCode::invalid_argument, "limit", "concurrency is negative: 0 is no limit");
   }
-  const auto node = link_->node();
-  if (!node) return std::unexpected(node.error());
-  return without_value((*node)->configure({.queue = queue, .concurrency = concurrency}));
+  return link_->configure({.queue = queue, .concurrency = concurrency});
 }
 
 }  // namespace holdfast

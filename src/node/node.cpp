@@ -25,6 +25,7 @@ namespace {
 
 Node::Node(Opened opened, Logger log)
     : log_(log),
+      url_(std::move(opened.url)),
       sole_owner_(opened.store.sole_owner),
       ground_(std::make_shared<Ground>()),
       writer_(std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
@@ -67,6 +68,7 @@ void Node::broken_by_a_bug(const char* what) noexcept {
 }
 
 std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log) {
+  options.store = url_;
   options.owner = new_owner();
   options.sole_owner = sole_owner_;
   return std::make_unique<engine::Engine>(engine::Parts{.loop = ground_->loop,

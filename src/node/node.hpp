@@ -126,6 +126,7 @@ class Node {
 
   // Constant.
   const Logger log_;
+  const std::string url_;
   const bool sole_owner_;
   const std::shared_ptr<Ground> ground_;
   const std::unique_ptr<io::StoreLane> writer_;

@@ -26,7 +26,10 @@ Result<Opened> open_file(const std::string& path, const Logger& log) {
   // The store first: its lock says that we are alone.
   auto witness = io::WitnessFile::open({.path = path + "-witness", .store_is_new = is_new});
   if (!witness) return std::unexpected(std::move(witness).error());
-  return Opened{*std::move(store), *std::move(witness)};
+  Opened opened;
+  opened.store = *std::move(store);
+  opened.witness = *std::move(witness);
+  return opened;
 }
 
 }  // namespace
@@ -58,13 +61,16 @@ Result<Place> parse_place(std::string_view url) {
 }
 
 Result<Opened> open_store(const Place& place, const Logger& log) {
-  if (place.kind == Place::Kind::memory) {
-    Opened opened;
-    opened.store.writer = std::make_unique<stores::MemoryStore>();
-    opened.store.sole_owner = true;
+  if (place.kind == Place::Kind::sqlite) {
+    auto opened = open_file(place.path, log);
+    if (opened) opened->url = place.key();
     return opened;
   }
-  return open_file(place.path, log);
+  Opened opened;
+  opened.url = place.key();
+  opened.store.writer = std::make_unique<stores::MemoryStore>();
+  opened.store.sole_owner = true;
+  return opened;
 }
 
 }  // namespace holdfast::node

@@ -28,6 +28,7 @@ struct Place {
 [[nodiscard]] Result<Place> parse_place(std::string_view url);
 
 struct Opened {
+  std::string url = {};  // as Place::key() says it
   ports::OpenStore store;
   std::unique_ptr<ports::Witness> witness;  // of an embedded file
 };

@@ -37,6 +37,15 @@ struct TypeEntry {
   return fail(ErrorCode::invalid_argument, "start worker", std::move(message));
 }
 
+// Nothing, or what is wrong: "type "t": attempts is 0: …".
+[[nodiscard]] std::string mistake_in(const HandlerOptions& options) {
+  if (options.attempts < 1) return fmt::format("attempts is {}: at least 1", options.attempts);
+  if (options.crashes < 1) return fmt::format("crashes is {}: at least 1", options.crashes);
+  if (options.replays < 0) return "replays is negative: zero is none at all";
+  if (options.timeout < Duration::zero()) return "timeout is negative: zero is none at all";
+  return {};
+}
+
 [[nodiscard]] Result<void> check(const Worker::Options& options,
                                  const std::vector<TypeEntry>& types) {
   if (types.empty()) return refuse("it has no handler: call on() for each type of task");
@@ -45,8 +54,12 @@ struct TypeEntry {
   if (options.coroutines < 1) return refuse("coroutines is less than 1");
   if (options.lease <= Duration::zero()) return refuse("lease is not positive");
   if (options.grace < Duration::zero()) return refuse("grace is negative");
+  if (options.stop_grace < Duration::zero()) return refuse("stop_grace is negative");
   for (std::size_t at = 0; at < types.size(); ++at) {
     if (types[at].name.empty()) return refuse("the type of a handler is empty");
+    if (const std::string mistake = mistake_in(types[at].options); !mistake.empty()) {
+      return refuse(fmt::format("type {}: {}", quoted(types[at].name), mistake));
+    }
     for (std::size_t before = 0; before < at; ++before) {
       if (types[before].name == types[at].name) {
         return refuse(fmt::format("type {} has two handlers", quoted(types[at].name)));

@@ -431,6 +431,20 @@ TEST_F(WorkerTest, mistakes_are_told_by_start_and_not_by_a_throw) {
   EXPECT_EQ(message({.queues = {{"a", -1}}}, fine),
             "start worker: concurrency of queue \"a\" is negative");
   EXPECT_EQ(message({.threads = -1}, fine), "start worker: threads is negative");
+  EXPECT_EQ(message({.stop_grace = -1s}, fine), "start worker: stop_grace is negative");
+  const auto with = [](HandlerOptions options) {
+    return [options](Worker& worker) { worker.on("t", [] {}, options); };
+  };
+  EXPECT_EQ(message({}, with({.attempts = 0})),
+            "start worker: type \"t\": attempts is 0: at least 1");
+  EXPECT_EQ(message({}, with({.crashes = -1})),
+            "start worker: type \"t\": crashes is -1: at least 1");
+  EXPECT_EQ(message({}, with({.replays = -1})),
+            "start worker: type \"t\": replays is negative: zero is none at all");
+  EXPECT_EQ(message({}, with({.timeout = -1s})),
+            "start worker: type \"t\": timeout is negative: zero is none at all");
+  EXPECT_EQ(message({}, with({.attempts = 1, .crashes = 1, .replays = 0, .timeout = 0s})),
+            "started");
   EXPECT_EQ(message({}, fine), "started");
 }
 
@@ -452,6 +466,16 @@ TEST(Worker, run_says_in_the_log_why_it_cannot_start) {
   EXPECT_EQ(worker.run(), 1);
   ASSERT_EQ(log.entries().size(), 1U);
   EXPECT_EQ(log.entries()[0].event, "worker.refused");
+}
+
+TEST(Worker, says_in_the_log_which_store_it_works_on) {
+  testing::LogCapture log;
+  const std::string url = node::testing::memory_url();
+  Worker worker(url, {.log = Logger(log)});
+  worker.on("t", [] {});
+  ASSERT_TRUE(worker.start());
+  ASSERT_EQ(log.of("engine.start").size(), 1U);
+  EXPECT_EQ(log.of("engine.start")[0].fields.at("store"), url);
 }
 
 TEST(Worker, works_on_a_file) {

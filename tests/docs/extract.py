@@ -4,7 +4,8 @@
 In a page, an HTML comment directly above a ```cpp block says what becomes of it:
     <!-- test: name -->        the body of TEST(<Page>Guide, name)
     <!-- test-file: name -->   declarations that the tests of the same page below may use
-    <!-- no-test: reason -->   neither: a sketch, and why it is none
+    <!-- same-as: path -->     the text of that file, which something else compiles and runs
+    <!-- no-test: reason -->   none of these: a sketch, and why it is one
 A block without such a comment is an error. `#include` lines move to the top of the generated file.
 
 Usage: extract.py OUT.cpp ROOT PAGE.md…    (pages as paths below ROOT)"""
@@ -16,8 +17,9 @@ import textwrap
 from dataclasses import dataclass, field
 
 FENCE = re.compile(r"^\s*(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+-]*)")
-MARK = re.compile(r"^\s*<!--\s*(?P<kind>test|test-file|no-test):\s*(?P<text>.*?)\s*-->\s*$")
+MARK = re.compile(r"^\s*<!--\s*(?P<kind>test|test-file|same-as|no-test):\s*(?P<text>.*?)\s*-->\s*$")
 CPP = {"cpp", "c++", "cc", "cxx"}
+UNTESTED = {"same-as", "no-test"}  # of these nothing is generated
 INCLUDE = re.compile(r"^\s*#\s*include\b.*$", re.M)
 
 
@@ -27,8 +29,8 @@ class PageError(Exception):
 
 @dataclass
 class Snippet:
-    kind: str  # test, test-file or no-test
-    name: str
+    kind: str  # test, test-file, same-as or no-test
+    name: str  # of same-as: the path; of no-test: the reason
     line: int  # of the page, where the code begins
     code: str
 
@@ -89,9 +91,10 @@ def _snippet(path: str, line: int, mark: tuple[int, re.Match[str]] | None, code:
             "or <!-- no-test: reason -->"
         )
     kind, name = mark[1]["kind"], mark[1]["text"]
-    if kind == "no-test" and not name:
-        raise PageError(f"{path}:{mark[0]}: no-test without a reason")
-    if kind != "no-test" and not re.fullmatch(r"[a-z]\w*", name):
+    if kind in UNTESTED and not name:
+        what = "a reason" if kind == "no-test" else "a path"
+        raise PageError(f"{path}:{mark[0]}: {kind} without {what}")
+    if kind not in UNTESTED and not re.fullmatch(r"[a-z]\w*", name):
         raise PageError(f"{path}:{mark[0]}: '{name}' cannot name a test: use snake_case")
     return Snippet(kind, name, line + 1, code)
 
@@ -99,7 +102,7 @@ def _snippet(path: str, line: int, mark: tuple[int, re.Match[str]] | None, code:
 def _refuse_same_names(page: Page) -> None:
     seen: dict[str, int] = {}
     for snippet in page.snippets:
-        if snippet.kind == "no-test":
+        if snippet.kind in UNTESTED:
             continue
         if snippet.name in seen:
             raise PageError(
@@ -109,9 +112,26 @@ def _refuse_same_names(page: Page) -> None:
         seen[snippet.name] = snippet.line
 
 
+def check_copies(page: Page, root: str) -> None:
+    """Raises PageError where a block is not the text of the file that it shows."""
+    for snippet in page.snippets:
+        if snippet.kind != "same-as":
+            continue
+        place = f"{page.path}:{snippet.line}"
+        try:
+            with open(os.path.join(root, snippet.name), encoding="utf-8") as file:
+                text = file.read()
+        except OSError as error:
+            raise PageError(f"{place}: {snippet.name}: {error.strerror}") from error
+        if snippet.code != text:
+            shown, real = snippet.code.split("\n"), text.split("\n")
+            at = next((i for i, (a, b) in enumerate(zip(shown, real)) if a != b), min(len(shown), len(real)))
+            raise PageError(f"{page.path}:{snippet.line + at}: differs from {snippet.name}:{at + 1}")
+
+
 def generate(pages: list[Page], root: str = ".") -> str:
     """The C++ of all snippets. Compilers report errors at the lines of the pages."""
-    used = [(page, s) for page in pages for s in page.snippets if s.kind != "no-test"]
+    used = [(page, s) for page in pages for s in page.snippets if s.kind not in UNTESTED]
     head = ["// Made by tests/docs/extract.py from the pages that the #line directives name."]
     head += ["#include <gtest/gtest.h>", '#include "docs/prelude.hpp"']
     head += sorted({line.strip() for _, s in used for line in INCLUDE.findall(s.code)})
@@ -133,6 +153,7 @@ def main(arguments: list[str]) -> int:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             try:
                 pages.append(read_page(path, file.read()))
+                check_copies(pages[-1], root)
             except PageError as error:
                 errors.append(str(error))
     if errors:

@@ -61,6 +61,32 @@ class ReadPage(unittest.TestCase):
         self.assert_error("docs/retry.md:2: this block is never closed", "<!-- test: a -->", "```cpp", "x")
 
 
+class CheckCopies(unittest.TestCase):
+    def check(self, shown: str, path: str = "main.cpp") -> None:
+        with tempfile.TemporaryDirectory() as root:
+            with open(os.path.join(root, "main.cpp"), "w", encoding="utf-8") as file:
+                file.write("int a;\nint b;\n")
+            page = page_of(f"<!-- same-as: {path} -->", "```cpp", *shown.splitlines(), "```")
+            extract.check_copies(page, root)
+            self.assertNotIn("int a;", extract.generate([page]))
+
+    def test_the_same_text_is_fine_and_no_test(self) -> None:
+        self.check("int a;\nint b;\n")
+
+    def test_another_text_is_an_error_at_its_line(self) -> None:
+        for shown, line in (("int a;\nint c;\n", "4: differs from main.cpp:2"),
+                            ("int a;\n", "4: differs from main.cpp:2"),
+                            ("int a;\nint b;\nint c;\n", "5: differs from main.cpp:3")):  # fmt: skip
+            with self.assertRaises(extract.PageError) as caught:
+                self.check(shown)
+            self.assertIn(line, str(caught.exception))
+
+    def test_a_file_that_is_not_there_is_an_error(self) -> None:
+        with self.assertRaises(extract.PageError) as caught:
+            self.check("int a;\n", path="other.cpp")
+        self.assertIn("other.cpp: No such file", str(caught.exception))
+
+
 class Generate(unittest.TestCase):
     def test_names_the_suite_after_the_page(self) -> None:
         for path, suite in (("README.md", "ReadmeGuide"), ("docs/retry.md", "RetryGuide"),

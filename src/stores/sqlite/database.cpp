@@ -11,7 +11,8 @@ namespace {
 int access_of(Database::Mode mode) {
   switch (mode) {
     case Database::Mode::write: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case Database::Mode::read: return SQLITE_OPEN_READWRITE;
+    case Database::Mode::read:
+    case Database::Mode::alone: return SQLITE_OPEN_READWRITE;
     case Database::Mode::frozen: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   }
   return SQLITE_OPEN_READONLY;
@@ -95,7 +96,9 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
         return SQLITE_OK;
       },
       wal_pages_.get());
-  if (mode == Mode::read) {
+  // Then SQLite keeps its index of the log in memory, and not in a file beside it.
+  if (mode == Mode::alone) execute("pragma locking_mode = exclusive");
+  if (mode == Mode::read || mode == Mode::alone) {
     // SQLite before 3.51.3 can spoil the log if two connections write it: a reader never does, not
     // even on closing.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -137,6 +140,11 @@ std::string Database::text(const std::string& sql) {
   std::string value;
   Statement(*this, sql.c_str()).first([&](Row row) { value = row.string(0); });
   return value;
+}
+
+std::string Database::path() const {
+  const char* path = sqlite3_db_filename(handle_, "main");
+  return path ? path : "";
 }
 
 std::int64_t Database::changes() const noexcept {

@@ -56,6 +56,7 @@ class Database {
     write,
     read,
     frozen,  // reads a file that has no log and that nobody writes; makes no file beside it
+    alone,   // reads a file with its log, which nobody else may do meanwhile; makes none either
   };
 
   // `vfs` is the name of one of SQLite's virtual file systems; empty: the usual one.
@@ -69,6 +70,7 @@ class Database {
   [[nodiscard]] std::string text(const std::string& sql);
   [[nodiscard]] std::int64_t changes() const noexcept;  // of the last statement
   [[nodiscard]] bool in_transaction() const noexcept;
+  [[nodiscard]] std::string path() const;  // absolute
 
   // Moves what the write-ahead log holds into the file, as far as readers allow.
   void checkpoint();

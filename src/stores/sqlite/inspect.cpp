@@ -1,14 +1,18 @@
 #include "stores/sqlite/inspect.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +53,59 @@ bool has_log(const std::string& path) {
   const auto size = fs::file_size(path + "-wal", error);
   return !error && size > 0;
 }
+
+bool can_be_written(const std::string& path) {
+  return ::access(path.c_str(), W_OK) == 0;
+}
+
+// Whether its header says that what is new goes to a log beside the file.
+bool wants_log(const std::string& path) {
+  constexpr char kWriteAheadLog = 2;
+  std::array<char, 20> header{};
+  std::ifstream(path, std::ios::binary).read(header.data(), header.size());
+  return header[18] == kWriteAheadLog && header[19] == kWriteAheadLog;
+}
+
+// The file and its log once more, in a folder for our eyes only that is removed with it: SQLite
+// must write to read a log, and not every file can be written to.
+class TemporaryCopy {
+ public:
+  static Result<TemporaryCopy> of(const std::string& path) {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "holdfast-verify-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) return failed(path, name, std::strerror(errno));
+    TemporaryCopy copy(name);
+    for (const char* suffix : {"", "-wal"}) {
+      fs::copy_file(path + suffix, copy.path() + suffix, error);
+      if (!error) fs::permissions(copy.path() + suffix, fs::perms::owner_all, error);
+      if (error) return failed(path, name, error.message());
+    }
+    return copy;
+  }
+
+  TemporaryCopy(TemporaryCopy&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  TemporaryCopy& operator=(TemporaryCopy&&) = delete;
+  ~TemporaryCopy() { remove(); }
+
+  void remove() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string path() const { return folder_ / "copy.db"; }
+
+ private:
+  explicit TemporaryCopy(fs::path folder) : folder_(std::move(folder)) {}
+
+  static std::unexpected<Error> failed(const std::string& path, const std::string& folder,
+                                       const std::string& why) {
+    return fail(ErrorCode::exhausted, "open " + path,
+                "has a log and cannot be written to, so that it can be read in a copy only, and " +
+                    folder + " cannot be made (" + why + "): set TMPDIR to a folder with room");
+  }
+
+  fs::path folder_;
+};
 
 std::string free_backup_name(const std::string& path) {
   const std::string first = path + ".before-repair";
@@ -92,6 +149,10 @@ class Inspector {
         return fail(ErrorCode::corrupt, "open " + path_,
                     "is no SQLite database, or its beginning is destroyed");
       }
+      if (code == SQLITE_BUSY) {
+        return fail(ErrorCode::conflict, "open " + path_,
+                    "is being read by another program: wait until that one has ended");
+      }
       if (code != SQLITE_CORRUPT) throw;
       found_.report = {};
       found_.report.readable = false;
@@ -102,9 +163,26 @@ class Inspector {
     }
   }
 
-  // Changes nothing. A version that is not the newest is told of, and the audit left out.
+  // Changes nothing, and makes no file beside it.
   Result<void> look() {
-    Database database(path_, has_log(path_) ? Database::Mode::read : Database::Mode::frozen);
+    if (!has_log(path_)) {
+      Database database(path_, Database::Mode::frozen);
+      return look_at(database);
+    }
+    if (can_be_written(path_) && can_be_written(path_ + "-wal")) {
+      Database database(path_, Database::Mode::alone);
+      return look_at(database);
+    }
+    auto copy = TemporaryCopy::of(path_);
+    if (!copy) return std::unexpected(copy.error());
+    Database database(copy->path(), Database::Mode::alone);
+    (void)database.number("select count(*) from sqlite_master");  // opens the log, too
+    copy->remove();  // what is open needs no name: nothing is left behind, however we end
+    return look_at(database);
+  }
+
+  // A version that is not the newest is told of, and the audit left out.
+  Result<void> look_at(Database& database) {
     const auto version = version_of(database, path_);
     if (!version) return std::unexpected(version.error());
     found_.schema = *version;
@@ -115,8 +193,10 @@ class Inspector {
       return {};
     }
     if (*version == 0) {
+      const bool left_behind = !has_log(path_) && wants_log(path_);
       return fail(ErrorCode::invalid_argument, "open " + path_,
-                  "is empty: there is no store in it");
+                  left_behind ? "holds no store; if this is a copy, its -wal was left behind"
+                              : "is empty: there is no store in it");
     }
     if (options_.repair) return {};
     return fail(ErrorCode::invalid_argument, "open " + path_,

@@ -27,15 +27,16 @@ struct Inspection {
 };
 
 // Audits a file that nobody has open (N5). Without `repair` nothing is changed: not the file, nor
-// its log. With it, a file that has findings is copied first, to `<path>.before-repair` (or
-// `….before-repair.2` and so on: no earlier copy is replaced), mended in one transaction, and
-// audited again. Blocks, for seconds on a large file.
-// - conflict: another process has it open; the message names it.
+// its log, and none is made beside them. A file with a log that must not be written to is read in a
+// copy, in the folder for temporary files. With `repair`, a file that has findings is copied first,
+// to `<path>.before-repair` (or `….before-repair.2` and so on: no earlier copy is replaced), mended
+// in one transaction, and audited again. Blocks, for seconds on a large file.
+// - conflict: another process has it open; the message names it where it can.
 // - not_found, unavailable: there is no such file; it is a folder, or must not be read.
 // - invalid_argument: empty, not Holdfast's, of a newer Holdfast, or, without `repair`, of an
 // older.
 // - corrupt: no SQLite database. One that is damaged is no error, but has a report that says so.
-// - exhausted: no room for the copy; nothing was changed.
+// - exhausted: no room for a copy; nothing was changed.
 [[nodiscard]] Result<Inspection> inspect(const InspectOptions& options,
                                          Clock& clock = system_clock());
 

@@ -1,13 +1,17 @@
 #include "stores/sqlite/inspect.hpp"
 
+#include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "io/apart.hpp"
 #include "stores/sqlite/audit_testing.hpp"
 #include "stores/sqlite/schema.hpp"
 
@@ -75,23 +79,92 @@ TEST_F(InspectTest, makes_no_file_beside_a_copy) {
 }
 
 // As after a crash: the log holds what the file does not have yet.
-TEST_F(InspectTest, reads_a_log_that_was_left_and_leaves_it) {
-  const fs::path crashed = file_.folder() / "crashed.db";
-  {
+class CrashedTest : public InspectTest {
+ protected:
+  CrashedTest() {
     const auto store = file_.open();
     const ports::Claim claim{
         .queue = "mail", .max = 9, .owner = "worker-1", .now = SampleFile::kStart};
     EXPECT_EQ(ports::ask(*store.writer, claim).value().tasks.size(), 1u);
-    fs::copy(file_.path(), crashed);
-    fs::copy(file_.path() + "-wal", crashed.string() + "-wal");
+    fs::copy(file_.path(), crashed_);
+    fs::copy(file_.path() + "-wal", crashed_ + "-wal");
   }
+
+  std::string crashed_ = file_.folder() / "crashed.db";
+};
+
+TEST_F(CrashedTest, reads_a_log_that_was_left_and_leaves_it) {
   const auto before = folder();
-  const auto seen = inspect({.path = crashed});
+  const auto seen = inspect({.path = crashed_});
   ASSERT_TRUE(seen) << seen.error().text();
   EXPECT_TRUE(seen->report.clean());
   EXPECT_EQ(seen->report.present[1], 2u);
-  EXPECT_EQ(content(crashed), before.at("crashed.db"));
-  EXPECT_EQ(content(crashed.string() + "-wal"), before.at("crashed.db-wal"));
+  EXPECT_TRUE(folder() == before);  // nor is there an index of the log beside it
+}
+
+TEST_F(CrashedTest, says_that_another_program_reads_it) {
+  Database other(crashed_, Database::Mode::read);
+  other.execute("begin");
+  (void)other.number("select count(*) from task");
+  const auto seen = inspect({.path = crashed_});
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().code, ErrorCode::conflict);
+  EXPECT_THAT(seen.error().message, StartsWith("is being read by another program"));
+}
+
+// Runs `look` as somebody who may read the files and the folder, but not write to them.
+Result<std::vector<double>> as_a_reader(const fs::path& folder,
+                                        const std::function<Result<Inspection>()>& look) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    fs::permissions(entry, static_cast<fs::perms>(0444));
+  fs::permissions(folder, static_cast<fs::perms>(0555));
+  const auto seen = io::run_apart([&]() -> Result<std::vector<double>> {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) std::abort();
+    const auto inspected = look();
+    if (!inspected) return std::unexpected(inspected.error());
+    return std::vector{static_cast<double>(inspected->report.present[1])};
+  });
+  fs::permissions(folder, fs::perms::owner_all);
+  return seen;
+}
+
+TEST_F(CrashedTest, reads_a_log_that_must_not_be_written_to) {
+  const SampleFile elsewhere;
+  const fs::path temporary = elsewhere.folder() / "temporary";
+  fs::create_directory(temporary);
+  fs::permissions(temporary, fs::perms::all);
+  fs::permissions(elsewhere.folder(), static_cast<fs::perms>(0755));
+  const auto before = folder();
+  const auto seen = as_a_reader(file_.folder(), [&] {
+    ::setenv("TMPDIR", temporary.c_str(), 1);
+    return inspect({.path = crashed_});
+  });
+  ASSERT_TRUE(seen) << seen.error().text();
+  EXPECT_EQ(seen->at(0), 2);
+  EXPECT_TRUE(folder() == before);
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+TEST_F(CrashedTest, says_where_a_log_cannot_be_read) {
+  const auto seen = as_a_reader(file_.folder(), [&] {
+    ::setenv("TMPDIR", file_.folder().c_str(), 1);  // which cannot be written to either
+    return inspect({.path = crashed_});
+  });
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().message, HasSubstr("(Permission denied): set TMPDIR to a folder with"));
+}
+
+// As a plain cp of a store that has just been made: all of it is still in the log.
+TEST_F(InspectTest, says_that_the_log_of_a_copy_was_left_behind) {
+  const std::string young = file_.folder() / "young.db";
+  const std::string copied = file_.folder() / "copied.db";
+  const auto store = open({.path = young});
+  ASSERT_TRUE(store) << store.error().text();
+  fs::copy(young, copied);
+  const auto seen = inspect({.path = copied});
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().message, "holds no store; if this is a copy, its -wal was left behind");
 }
 
 TEST_F(InspectTest, keeps_a_copy_of_what_it_repairs) {

@@ -93,9 +93,4 @@ Result<ports::OpenStore> open(const Options& options, Clock& clock, bool* new_fi
   }
 }
 
-std::string owner_of(const std::string& path) {
-  const auto owner = OwnerLock::owner_of(path);
-  return owner ? describe(*owner) : std::string();
-}
-
 }  // namespace holdfast::stores::sqlite

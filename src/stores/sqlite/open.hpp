@@ -32,7 +32,4 @@ struct Options {
 [[nodiscard]] Result<ports::OpenStore> open(const Options& options, Clock& clock = system_clock(),
                                             bool* new_file = nullptr);
 
-// Who has the store open now, as "process 4711 (http://127.0.0.1:8080)"; empty: nobody.
-[[nodiscard]] std::string owner_of(const std::string& path);
-
 }  // namespace holdfast::stores::sqlite

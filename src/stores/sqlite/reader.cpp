@@ -38,8 +38,11 @@ void Reader::carry_out(std::span<Request> batch) {
       database_.execute("rollback");  // a commit would refuse a file that was found damaged
     } catch (const SqlError& error) {
       if (database_.in_transaction()) database_.execute("rollback");
-      std::visit([&](auto& asked) { asked.answer = std::unexpected(error.error("store")); },
-                 request);
+      std::visit(
+          [&](auto& asked) {
+            asked.answer = std::unexpected(error.error("store " + database_.path()));
+          },
+          request);
     }
   }
 }

@@ -22,6 +22,10 @@ Writer::Writer(Database database, Logger log, int checkpoint_pages)
 
 Writer::~Writer() = default;
 
+std::string Writer::operation() const {
+  return "store " + database_.path();
+}
+
 void Writer::load() {
   names_.forget();
   tally_.load();
@@ -47,10 +51,10 @@ void Writer::carry_out(std::span<Request> batch) {
   try {
     transact(batch);
   } catch (const SqlError& error) {
-    if (error.is_fatal()) broken_ = error.error("store");
-    return take_back(batch, error.error("store"));
+    if (error.is_fatal()) broken_ = error.error(operation());
+    return take_back(batch, error.error(operation()));
   } catch (const std::exception& error) {
-    return take_back(batch, {ErrorCode::internal, "store", error.what()});
+    return take_back(batch, {ErrorCode::internal, operation(), error.what()});
   }
   checkpoint_when_due();
 }
@@ -61,7 +65,7 @@ void Writer::take_back(std::span<Request> batch, const Error& error) {
   if (broken_) {
     log_.log(Level::critical, "store.broken",
              "the disk cannot be trusted any more: everything is refused until a restart",
-             {{"error", broken_->text()}});
+             {{"path", database_.path()}, {"error", broken_->message}});
     return refuse(batch, *broken_);
   }
   refuse(batch, error);
@@ -98,7 +102,7 @@ void Writer::roll_back() noexcept {
     load();
   } catch (const std::exception& error) {
     // Memory no longer says what the file says, and cannot be made to.
-    if (!broken_) broken_ = Error{ErrorCode::corrupt, "roll back", error.what()};
+    if (!broken_) broken_ = Error{ErrorCode::corrupt, "roll back " + database_.path(), error.what()};
   }
 }
 
@@ -114,9 +118,10 @@ void Writer::checkpoint_when_due() {
     database_.checkpoint();
   } catch (const SqlError& error) {
     // The batch is durable in the log, and so is answered well; what follows is not.
-    if (error.is_fatal()) broken_ = error.error("checkpoint");
+    if (error.is_fatal()) broken_ = error.error("checkpoint " + database_.path());
     log_.log(error.is_fatal() ? Level::critical : Level::warning, "store.checkpoint",
-             "what the log holds could not be moved into the file", {{"error", error.what()}});
+             "what the log holds could not be moved into the file",
+             {{"path", database_.path()}, {"error", error.what()}});
   }
 }
 

@@ -57,6 +57,7 @@ class Writer final : public ports::Store {
   void transact(std::span<ports::Request> requests);
   void take_back(std::span<ports::Request> batch, const Error& error);
   void roll_back() noexcept;
+  [[nodiscard]] std::string operation() const;  // of an error: it names the file
   void load();
   void checkpoint_when_due();
   void refuse(std::span<ports::Request> requests, const Error& error);
