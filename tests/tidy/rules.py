@@ -17,6 +17,7 @@ ARROWS: dict[str, set[str]] = {
     "core": {"include"},
     "ports": {"include", "core"},
     "io": {"include", "core", "ports"},
+    "config": {"include", "core", "io"},
     "stores": {"include", "core", "ports", "io"},
     "brokers": {"include", "core", "ports", "io"},
     "handlers": {"include", "core", "ports", "io"},

@@ -1,0 +1,235 @@
+#include "config/checks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "config/keys.hpp"
+#include "core/json_text.hpp"
+#include "core/units.hpp"
+
+namespace holdfast::config {
+namespace {
+
+std::string_view name_of(RunBy how) {
+  switch (how) {
+    case RunBy::command: return "a command";
+    case RunBy::webhook: return "a webhook";
+    case RunBy::pull: return "pull = true";
+  }
+  return "";
+}
+
+class Checks {
+ public:
+  Checks(Reading& reading, Config& config) : reading_(reading), config_(config) {}
+
+  void check_store();
+  void check_http();
+  void check_tokens();
+  void check_tasks();
+  void check_queues();
+  void check_alerts();
+
+ private:
+  void check_task(const std::string& path, Task& task);
+  void check_handler(const std::string& path, const Task& task);
+  void check_rules(const std::string& path, const Task& task);
+  void check_queue(const std::string& name, Queue& queue);
+
+  [[nodiscard]] bool has(std::string_view path, std::string_view name) const {
+    return reading_.has(join_key(path, name));
+  }
+  // Something was said of this key already, so what else seems wrong may only follow from it.
+  [[nodiscard]] bool is_wrong(const std::string& key) const {
+    return std::ranges::find(reading_.problems, key, &Problem::key) != reading_.problems.end();
+  }
+  // At the first of these keys that was given, or else at their table.
+  void wrong(const std::string& path, std::initializer_list<std::string_view> names,
+             std::string message, std::string suggestion = {}) {
+    for (const std::string_view name : names) {
+      const auto at = reading_.places.find(join_key(path, name));
+      if (at == reading_.places.end()) continue;
+      return reading_.wrong(at->second, at->first, std::move(message), std::move(suggestion));
+    }
+    reading_.wrong(reading_.places[path], path, std::move(message), std::move(suggestion));
+  }
+
+  Reading& reading_;
+  Config& config_;
+  std::set<std::string> clear_;  // tasks of which it is known how they are run
+};
+
+void Checks::check_store() {
+  if (reading_.has("store.url")) return;
+  config_.store.url = "sqlite:" + reading_.resolve("holdfast.db");
+}
+
+void Checks::check_http() {
+  const Http& http = config_.http;
+  const bool certificate = reading_.has("http.tls_certificate");
+  const bool key = reading_.has("http.tls_key");
+  if (certificate && !key) wrong("http", {"tls_certificate"}, "tls_key is missing: give both");
+  if (key && !certificate) wrong("http", {"tls_key"}, "tls_certificate is missing: give both");
+  if (http.max_payload > http.max_body) {
+    wrong("http", {"max_payload", "max_body"},
+          fmt::format("a payload of {} cannot come in a body of {}", format_size(http.max_payload),
+                      format_size(http.max_body)),
+          "make max_body larger");
+  }
+  if (http.listen.is_loopback()) return;
+  if (config_.tokens.empty()) {
+    wrong("http", {"listen"}, "other machines can reach this address, and there is no token",
+          "add a [token.NAME], or listen on 127.0.0.1");
+  }
+  if (!certificate && !key && !http.insecure && !is_wrong("http.insecure")) {
+    wrong("http", {"listen"}, "other machines can reach this address, and there is no TLS",
+          "set tls_certificate and tls_key, or insecure = true if a proxy in front does TLS");
+  }
+}
+
+void Checks::check_tokens() {
+  std::map<std::string, std::string> seen;
+  for (const auto& [name, token] : config_.tokens) {
+    const std::string path = join_key("token", name);
+    const bool hash = has(path, "hash");
+    const bool secret = has(path, "secret");
+    if (hash && secret)
+      wrong(path, {"hash"}, "hash and secret are both given: one of them will do");
+    if (!hash && !secret) {
+      wrong(path, {}, "a token needs a hash or a secret",
+            R"(write hash = "sha256:…" or secret = "env:NAME")");
+    }
+    std::string value = token.hash ? "hash" + std::string(token.hash->begin(), token.hash->end())
+                                   : "text" + std::string(token.secret.reveal());
+    if (value == "text") continue;
+    const auto [at, fresh] = seen.emplace(std::move(value), path);
+    if (fresh) continue;
+    wrong(path, {"hash", "secret"},
+          fmt::format("this is the same token as {}, so its role is not clear", at->second));
+  }
+}
+
+void Checks::check_tasks() {
+  for (auto& [name, task] : config_.tasks)
+    check_task(join_key("task", name), task);
+}
+
+void Checks::check_task(const std::string& path, Task& task) {
+  check_handler(path, task);
+  check_rules(path, task);
+  if (task.retry.cap < task.retry.first) {
+    wrong(join_key(path, "retry"), {"cap", "first"},
+          fmt::format("the first wait, {}, is longer than the cap, {}",
+                      format_duration(task.retry.first), format_duration(task.retry.cap)));
+  }
+  if (!has(path, "dependency")) task.dependency = task.webhook.host;
+  config_.queues.try_emplace(task.queue);
+}
+
+void Checks::check_handler(const std::string& path, const Task& task) {
+  const bool command = has(path, "command");
+  const bool webhook = has(path, "webhook");
+  const int given = int{command} + int{webhook} + int{task.pull};
+  if (given == 0 && is_wrong(join_key(path, "pull"))) return;
+  if (given == 0) {
+    return wrong(path, {}, "nothing says how these tasks are run",
+                 R"(give one of command = ["program"], webhook = "https://…" and pull = true)");
+  }
+  if (given > 1) {
+    const std::string all = fmt::format("{}{}{}", command ? "command " : "",
+                                        webhook ? "webhook " : "", task.pull ? "pull" : "");
+    return wrong(path, {"webhook", "command"},
+                 fmt::format("these tasks are run in {} ways ({}): one will do", given,
+                             all.ends_with(' ') ? all.substr(0, all.size() - 1) : all));
+  }
+  clear_.insert(path);
+  const RunBy how = task.pull ? RunBy::pull : webhook ? RunBy::webhook : RunBy::command;
+  for (const Row<Task>& row : sections().task.rows) {
+    if (!row.info.only || *row.info.only == how || !has(path, row.info.name)) continue;
+    wrong(path, {row.info.name},
+          fmt::format("this belongs to tasks with {}, and this one has {}", name_of(*row.info.only),
+                      name_of(how)));
+  }
+}
+
+// Names of rules are unique: the classifier would refuse them later, without the place.
+void Checks::check_rules(const std::string& path, const Task& task) {
+  if (!has(path, "presets") && !has(path, "rules")) return;
+  std::set<std::string> names;
+  for (const Rule& rule : task.all_rules()) {
+    if (rule.name.empty() || names.insert(rule.name).second) continue;
+    return wrong(path, {"presets", "rules"},
+                 fmt::format("there are two rules {}", quoted(rule.name)),
+                 "name each preset once, here or as `use` in the rule file");
+  }
+}
+
+void Checks::check_queues() {
+  for (auto& [name, queue] : config_.queues)
+    check_queue(name, queue);
+}
+
+void Checks::check_queue(const std::string& name, Queue& queue) {
+  std::string pulled;
+  std::string other;
+  RunBy other_by = RunBy::command;
+  for (const auto& [type, task] : config_.tasks) {
+    const std::string path = join_key("task", type);
+    if (task.queue != name || !clear_.contains(path)) continue;
+    std::string& first = task.pull ? pulled : other;
+    if (!first.empty()) continue;
+    first = path;
+    if (!task.pull)
+      other_by = reading_.has(join_key(path, "webhook")) ? RunBy::webhook : RunBy::command;
+  }
+  const std::string path = join_key("queue", name);
+  if (!pulled.empty() && !other.empty()) {
+    const bool later = reading_.places[pulled] > reading_.places[other];
+    return wrong(later ? pulled : other, {"queue"},
+                 fmt::format("the queue {} has tasks that are pulled ({}) and tasks that are not "
+                             "({})",
+                             quoted(name), pulled, other),
+                 "give one of them another queue");
+  }
+  if (queue.pull && !other.empty()) {
+    wrong(path, {"pull"},
+          fmt::format("the queue is pulled, and {} has {}", other, name_of(other_by)),
+          "give that task another queue");
+  }
+  if (!queue.pull && !pulled.empty() && has(path, "pull") && !is_wrong(join_key(path, "pull"))) {
+    wrong(path, {"pull"}, fmt::format("the queue is not pulled, and {} is", pulled),
+          "leave this key out, or give that task another queue");
+  }
+  queue.pull = queue.pull || !pulled.empty();
+}
+
+void Checks::check_alerts() {
+  const Alerts& alerts = config_.alerts;
+  if (reading_.has("alerts.secret") && !reading_.has("alerts.webhook")) {
+    wrong("alerts", {"secret"}, "there is nothing to sign: webhook is missing");
+  }
+  if (alerts.every > alerts.over) {
+    wrong("alerts", {"over", "every"},
+          fmt::format("looked at every {}, {} would leave gaps", format_duration(alerts.every),
+                      format_duration(alerts.over)),
+          "make over no shorter than every");
+  }
+}
+
+}  // namespace
+
+void complete(Reading& reading, Config& config) {
+  Checks checks(reading, config);
+  checks.check_store();
+  checks.check_http();
+  checks.check_tokens();
+  checks.check_tasks();
+  checks.check_queues();
+  checks.check_alerts();
+}
+
+}  // namespace holdfast::config

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/classify.hpp>
+#include <holdfast/log.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/retry/wait.hpp>
+#include <holdfast/time.hpp>
+
+#include "config/address.hpp"
+#include "config/outside.hpp"
+#include "config/problem.hpp"
+#include "config/secret.hpp"
+#include "config/url.hpp"
+
+// The configuration of `holdfast serve`: values only, one struct for each table of the file. The
+// defaults stand here and nowhere else; what each key means, within which limits, and whether it
+// can change while the server runs, stands in keys.cpp; docs/configuration.md is for people.
+//
+// Paths are as the file's folder makes them; an empty text, path, URL or secret is one that is not
+// given, and a duration that is nothing is "forever" or "none".
+namespace holdfast::config {
+
+struct Store {
+  std::string url = "sqlite:holdfast.db";
+  std::optional<Duration> keep_succeeded = std::chrono::hours(24);
+  std::optional<Duration> keep_canceled = std::chrono::hours(24);
+  std::optional<Duration> keep_failed = {};
+  std::optional<Duration> keep_dead = {};
+
+  bool operator==(const Store&) const = default;
+};
+
+struct Http {
+  Listen listen = {};
+  std::uint64_t max_payload = std::uint64_t{256} << 10;
+  std::uint64_t max_body = std::uint64_t{8} << 20;
+  int max_array = 1000;
+  int max_json_depth = 32;
+  int max_connections = 1024;
+  Duration header_timeout = std::chrono::seconds(10);
+  Duration body_timeout = std::chrono::seconds(30);
+  Duration idle_timeout = std::chrono::seconds(60);
+  std::string tls_certificate = {};  // both, or none
+  std::string tls_key = {};
+  bool insecure = false;
+  Url public_url = {};
+
+  bool operator==(const Http&) const = default;
+};
+
+enum class Role : std::uint8_t { submit, read, operate };
+
+using Sha256 = std::array<std::uint8_t, 32>;
+
+struct Token {
+  Role role = Role::submit;
+  std::optional<Sha256> hash = {};  // one of these two
+  Secret secret = {};
+
+  bool operator==(const Token&) const = default;
+};
+
+enum class LogFormat : std::uint8_t { automatic, text, json };
+
+struct Log {
+  Level level = Level::info;
+  LogFormat format = LogFormat::automatic;
+
+  bool operator==(const Log&) const = default;
+};
+
+struct Shutdown {
+  Duration grace = std::chrono::seconds(30);
+  Duration stop_grace = std::chrono::seconds(5);
+
+  bool operator==(const Shutdown&) const = default;
+};
+
+struct Engine {
+  Duration lease = std::chrono::seconds(30);
+
+  bool operator==(const Engine&) const = default;
+};
+
+struct Queue {
+  int concurrency = 16;
+  int limit = 0;
+  int backlog = 0;
+  bool pull = false;  // also if one of its tasks is
+
+  bool operator==(const Queue&) const = default;
+};
+
+struct Retry {
+  int attempts = 4;
+  Duration first = std::chrono::seconds(1);
+  double factor = 2;
+  Duration cap = std::chrono::minutes(5);
+  retry::Jitter jitter = retry::Jitter::none;
+
+  [[nodiscard]] retry::Wait wait() const {
+    return retry::exponential({.first = first, .factor = factor, .cap = cap, .jitter = jitter});
+  }
+  bool operator==(const Retry&) const = default;
+};
+
+// A rule file as it was when it was read.
+struct RuleFile {
+  std::string path = {};
+  std::vector<Rule> rules = {};
+
+  bool operator==(const RuleFile&) const = default;
+};
+
+// Any value may be a secret: people put keys into headers.
+struct Header {
+  std::string name = {};
+  Secret value = {};
+
+  bool operator==(const Header&) const = default;
+};
+
+enum class RunBy : std::uint8_t { command, webhook, pull };
+
+struct Task {
+  std::string queue = "default";
+  std::vector<std::string> command = {};  // one of these three
+  Url webhook = {};
+  bool pull = false;
+
+  std::optional<Duration> timeout = std::chrono::seconds(30);
+  Retry retry = {};
+  int crashes = 3;
+  int deferrals = 1000;
+  int replays = 3;
+  std::optional<Duration> deadline = {};
+  std::string dependency = {};  // of a webhook that does not say: its host
+  std::vector<std::string> presets = {"all"};
+  RuleFile rules = {};
+
+  std::string folder = {};  // of commands
+  std::vector<std::string> pass = {};
+  std::uint64_t max_result = std::uint64_t{1} << 20;
+
+  Secret secret = {};  // of webhooks
+  std::vector<Header> headers = {};
+  std::uint64_t max_response = std::uint64_t{64} << 10;
+  Duration connect_timeout = std::chrono::seconds(5);
+
+  [[nodiscard]] RunBy run_by() const {
+    if (pull) return RunBy::pull;
+    return webhook.is_set() ? RunBy::webhook : RunBy::command;
+  }
+  // For a classifier: the file's own, and then the presets. No name is there twice.
+  [[nodiscard]] std::vector<Rule> all_rules() const;
+
+  bool operator==(const Task&) const = default;
+};
+
+struct Webhook {
+  std::vector<Network> allow = {};
+  int max_in_flight = 4096;
+  std::string user_agent = "holdfast";
+
+  bool operator==(const Webhook&) const = default;
+};
+
+struct Alerts {
+  Url webhook = {};
+  Secret secret = {};
+  Duration every = std::chrono::minutes(1);
+  Duration over = std::chrono::minutes(5);
+  int dead_letters = 1;
+  double retry_rate = 0.2;
+  double timeout_rate = 0.05;
+  int min_tasks = 20;
+  Duration quiet = std::chrono::minutes(15);
+
+  bool operator==(const Alerts&) const = default;
+};
+
+struct Events {
+  int keep = 10'000;
+
+  bool operator==(const Events&) const = default;
+};
+
+struct Config {
+  Store store = {};
+  Http http = {};
+  std::map<std::string, Token> tokens = {};
+  Log log = {};
+  Shutdown shutdown = {};
+  Engine engine = {};
+  std::map<std::string, Queue> queues = {};  // all that have a table, or a task that names them
+  std::map<std::string, Task> tasks = {};
+  Webhook webhook = {};
+  Alerts alerts = {};
+  Events events = {};
+
+  bool operator==(const Config&) const = default;
+};
+
+// The text of a configuration file: as it holds, or everything that is wrong with it at once, in
+// the order of the file. What is not TOML at all is one problem. `file` is for messages, and its
+// folder is where relative paths begin.
+[[nodiscard]] std::expected<Config, Problems> check(std::string_view text, const std::string& file,
+                                                    Outside& outside);
+
+// The same with the system's files and environment. Errors are invalid_argument, with one line for
+// each problem: `holdfast.toml:3:1: http: unknown key "lisen"; did you mean "listen"?`.
+[[nodiscard]] Result<Config> parse(std::string_view text, const std::string& file);
+
+// The same from a file of at most 4 MiB; fails with not_found, unavailable or exhausted if it
+// cannot be read.
+[[nodiscard]] Result<Config> read(const std::string& path);
+
+// The whole configuration as it holds, defaults and all, as TOML for people: what is secret is ***.
+[[nodiscard]] std::string describe(const Config& config);
+
+}  // namespace holdfast::config

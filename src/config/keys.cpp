@@ -1,0 +1,381 @@
+#include "config/keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "config/outside_values.hpp"
+#include "config/plain_values.hpp"
+#include "core/json_text.hpp"
+
+namespace holdfast::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = kKiB * 1024;
+constexpr std::uint64_t kGiB = kMiB * 1024;
+constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
+constexpr Duration kDay = 24h;
+
+constexpr std::array<std::pair<std::string_view, Role>, 3> kRoles = {
+    {{"submit", Role::submit}, {"read", Role::read}, {"operate", Role::operate}}};
+constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
+    {{"debug", Level::debug},
+     {"info", Level::info},
+     {"warning", Level::warning},
+     {"error", Level::error},
+     {"critical", Level::critical}}};
+constexpr std::array<std::pair<std::string_view, LogFormat>, 3> kFormats = {
+    {{"auto", LogFormat::automatic}, {"text", LogFormat::text}, {"json", LogFormat::json}}};
+constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
+    {{"none", retry::Jitter::none},
+     {"full", retry::Jitter::full},
+     {"equal", retry::Jitter::equal},
+     {"decorrelated", retry::Jitter::decorrelated}}};
+
+std::string check_name(std::string_view text) {
+  if (text.empty()) return "this is empty: a name has at least one letter";
+  return is_visible(text) ? "" : "a name has no control characters";
+}
+
+std::string check_dependency(std::string_view text) {
+  return is_visible(text) ? "" : "a name has no control characters";
+}
+
+std::string check_preset(std::string_view text) {
+  const auto preset = presets::named(text);
+  return preset ? "" : preset.error().message;
+}
+
+std::string check_variable(std::string_view text) {
+  const std::string_view name = text.ends_with('*') ? text.substr(0, text.size() - 1) : text;
+  const bool good = !text.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (good) return "";
+  return quoted(text) +
+         " cannot be the name of an environment variable (one that ends in * stands "
+         "for all that begin so)";
+}
+
+std::string check_user_agent(std::string_view text) {
+  const bool good = !text.empty() &&
+                    std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
+  return good ? "" : "this goes into a header: printable ASCII, and at least one letter";
+}
+
+// How a row says more than its five columns.
+struct Extra {
+  std::optional<RunBy> only = {};
+  bool required = false;
+};
+
+// `at` gives the member of an S that the key sets: &Http::listen, or a function.
+template <class S, class At, class Kind>
+Row<S> row(std::string_view name, At at, Kind kind, Reload reload, std::string_view meaning,
+           Extra extra = {}) {
+  const std::string default_text = extra.required ? "" : kind.show(std::invoke(at, S{}));
+  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required},
+          .read = [=](const Spot& spot, const Value& value,
+                      S& into) { kind.read(spot, value, std::invoke(at, into)); },
+          .show = [=](const S& from) { return kind.show(std::invoke(at, from)); },
+          .same = [=](const S& a, const S& b) { return std::invoke(at, a) == std::invoke(at, b); },
+          .copy = [=](S& to, const S& from) { std::invoke(at, to) = std::invoke(at, from); }};
+}
+
+// What a row needs to reach into a table within a table.
+template <auto Outer, auto Inner>
+struct Within {
+  template <class S>
+  constexpr auto& operator()(S&& from) const {
+    return (from.*Outer).*Inner;
+  }
+};
+
+constexpr Reload no = Reload::no;
+constexpr Reload yes = Reload::yes;
+
+Section<Store> store_section() {
+  const SpanOr keep{"forever", {0s, kTenYears}};
+  return {
+      "store",
+      "Where tasks are kept, and for how long after they have ended.",
+      {
+          row<Store>("url", &Store::url, StoreUrl{}, no,
+                     "`sqlite:PATH`, a file that is made if it is not there; `memory:NAME` keeps "
+                     "nothing, for tests"),
+          row<Store>("keep_succeeded", &Store::keep_succeeded, keep, no,
+                     "how long tasks that succeeded are kept, with their results"),
+          row<Store>("keep_canceled", &Store::keep_canceled, keep, no,
+                     "how long canceled tasks and discarded dead letters are kept"),
+          row<Store>("keep_failed", &Store::keep_failed, keep, no,
+                     "how long tasks that were given up at once are kept"),
+          row<Store>("keep_dead", &Store::keep_dead, keep, no, "how long dead letters are kept"),
+      }};
+}
+
+Section<Http> http_section() {
+  const Span patience{100ms, 1h};
+  return {
+      "http",
+      "Where the server listens, and what it takes from clients.",
+      {
+          row<Http>("listen", &Http::listen, ListenAt{}, no,
+                    "address and port; port 0 is any that is free; `0.0.0.0:8080` or `[::]:8080` "
+                    "for all addresses, which needs a token, and TLS or `insecure`"),
+          row<Http>("max_payload", &Http::max_payload, Size{1, kGiB}, no,
+                    "the largest payload of one task"),
+          row<Http>("max_body", &Http::max_body, Size{kKiB, kGiB}, no,
+                    "the largest body of one request; no less than `max_payload`"),
+          row<Http>("max_array", &Http::max_array, Whole{1, 100'000}, no,
+                    "most tasks in one request"),
+          row<Http>("max_json_depth", &Http::max_json_depth, Whole{1, 1000}, no,
+                    "how deep the JSON of a request may nest"),
+          row<Http>("max_connections", &Http::max_connections, Whole{1, 100'000}, no,
+                    "most connections at once"),
+          row<Http>("header_timeout", &Http::header_timeout, patience, no,
+                    "a client has so long to send the head of a request"),
+          row<Http>("body_timeout", &Http::body_timeout, patience, no, "and so long for its body"),
+          row<Http>("idle_timeout", &Http::idle_timeout, patience, no,
+                    "a connection without a request is closed after so long"),
+          row<Http>("tls_certificate", &Http::tls_certificate, Path{PathUse::file}, no,
+                    "PEM file of the certificate and its chain; its content is read again at a "
+                    "reload"),
+          row<Http>("tls_key", &Http::tls_key, Path{PathUse::private_key}, no,
+                    "PEM file of its key, which not everyone may be able to read"),
+          row<Http>("insecure", &Http::insecure, YesNo{}, no,
+                    "`true`: serve others than this machine without TLS, since a proxy in front "
+                    "does it"),
+          row<Http>("public_url", &Http::public_url, Endpoint{}, no,
+                    "how people reach this server, for links in alerts"),
+      }};
+}
+
+Section<Token> token_section() {
+  return {"token",
+          "Who may use the API. `hash` or `secret`: exactly one of them.",
+          {
+              row<Token>(
+                  "role", &Token::role, Choice<Role>{"role", kRoles}, yes,
+                  "`submit` (hand in tasks), `read` (look at everything) or `operate` (everything)",
+                  {.required = true}),
+              row<Token>("hash", &Token::hash, HashText{}, yes,
+                         "`sha256:` and the hexadecimal SHA-256 of the token"),
+              row<Token>("secret", &Token::secret, SecretText{SecretText::Use::token}, yes,
+                         "the token itself, of at least 16 bytes: `env:NAME` or `file:PATH`"),
+          }};
+}
+
+Section<Log> log_section() {
+  return {"log",
+          "What the server writes to its standard error.",
+          {
+              row<Log>("level", &Log::level, Choice<Level>{"level", kLevels}, yes,
+                       "the least that is written: `debug`, `info`, `warning`, `error` or "
+                       "`critical`"),
+              row<Log>("format", &Log::format, Choice<LogFormat>{"format", kFormats}, no,
+                       "`text`, `json`, or `auto`: text on a terminal, JSON elsewhere"),
+          }};
+}
+
+Section<Shutdown> shutdown_section() {
+  return {"shutdown",
+          "What happens at SIGTERM or Ctrl-C.",
+          {
+              row<Shutdown>("grace", &Shutdown::grace, Span{0s, kDay}, no,
+                            "tasks that run have so long to end"),
+              row<Shutdown>("stop_grace", &Shutdown::stop_grace, Span{0s, 1h}, no,
+                            "then they are asked to stop, and have so long again"),
+          }};
+}
+
+Section<Engine> engine_section() {
+  return {"engine",
+          "How tasks are moved.",
+          {row<Engine>("lease", &Engine::lease, Span{1s, 1h}, no,
+                       "how soon others take over what a server has claimed if its machine goes; "
+                       "renewed while it lives")}};
+}
+
+Section<Queue> queue_section() {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  return {"queue",
+          "How much of a queue is worked on at once. A queue without a table has these defaults.",
+          {
+              row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
+                         "most tasks of it that this server runs at once"),
+              row<Queue>("limit", &Queue::limit, Whole{0, 1'000'000}, yes,
+                         "most that all workers together run at once; 0: no limit"),
+              row<Queue>("backlog", &Queue::backlog, Whole{0, kMost}, yes,
+                         "most tasks that wait in it: what comes beyond is refused (429); 0: no "
+                         "limit"),
+              row<Queue>("pull", &Queue::pull, YesNo{}, yes,
+                         "`true`: its tasks are run by workers that ask for them over HTTP, "
+                         "whatever their type"),
+          }};
+}
+
+// The part of tasks that says what is done.
+void add_handler_rows(std::vector<Row<Task>>& rows) {
+  const Extra command{.only = RunBy::command};
+  const Extra webhook{.only = RunBy::webhook};
+  rows.insert(
+      rows.end(),
+      {
+          row<Task>("queue", &Task::queue, Text{check_name}, yes,
+                    "the queue of tasks that name none"),
+          row<Task>("command", &Task::command, Command{}, yes,
+                    "run by a program: it and its arguments; no shell reads them"),
+          row<Task>("webhook", &Task::webhook, Endpoint{}, yes,
+                    "run by a POST to this URL; `env:NAME` or `file:PATH` if it is a secret"),
+          row<Task>("pull", &Task::pull, YesNo{}, yes,
+                    "`true`: run by a worker that asks for it over HTTP"),
+          row<Task>("folder", &Task::folder, Path{PathUse::folder}, yes,
+                    "where the program runs; without it, where the server does", command),
+          row<Task>("pass", &Task::pass, Texts{check_variable}, yes,
+                    "variables of the server's environment that it gets beside PATH, HOME, LANG, "
+                    "LC_*, TZ and TMPDIR",
+                    command),
+          row<Task>("max_result", &Task::max_result, Size{0, kGiB}, yes,
+                    "the most it may print as its result", command),
+          row<Task>("secret", &Task::secret, SecretText{SecretText::Use::signature}, yes,
+                    "signs requests as Standard Webhooks has it: `env:NAME` or `file:PATH` of "
+                    "`whsec_` and base64, or of at least 16 bytes",
+                    webhook),
+          row<Task>("headers", &Task::headers, Headers{}, yes,
+                    "sent with each request; values may be `env:NAME` or `file:PATH`, and "
+                    "credentials must be",
+                    webhook),
+          row<Task>("max_response", &Task::max_response, Size{0, kGiB}, yes,
+                    "the most of a response that is read", webhook),
+          row<Task>("connect_timeout", &Task::connect_timeout, Span{10ms, 10min}, yes,
+                    "how long connecting may take", webhook),
+      });
+}
+
+// The part that says what becomes of it.
+void add_policy_rows(std::vector<Row<Task>>& rows) {
+  constexpr Within<&Task::retry, &Retry::attempts> attempts;
+  constexpr Within<&Task::retry, &Retry::first> first;
+  constexpr Within<&Task::retry, &Retry::factor> factor;
+  constexpr Within<&Task::retry, &Retry::cap> cap;
+  constexpr Within<&Task::retry, &Retry::jitter> jitter;
+  rows.insert(
+      rows.end(),
+      {
+          row<Task>("timeout", &Task::timeout, SpanOr{"none", {1ms, kDay * 30}}, yes,
+                    "how long one attempt may take, or `none`"),
+          row<Task>("retry.attempts", attempts, Whole{1, 1'000'000}, yes,
+                    "most attempts: the first, and the retries"),
+          row<Task>("retry.first", first, Span{0s, kDay * 30}, yes,
+                    "the wait before the first retry"),
+          row<Task>("retry.factor", factor, Fraction{1, 1000}, yes,
+                    "each further wait is so many times as long"),
+          row<Task>("retry.cap", cap, Span{0s, kDay * 30}, yes, "no wait is longer"),
+          row<Task>("retry.jitter", jitter, Choice<retry::Jitter>{"jitter", kJitters}, yes,
+                    "how waits are spread: `none`, `full`, `equal` or `decorrelated`"),
+          row<Task>("crashes", &Task::crashes, Whole{1, 1'000'000}, yes,
+                    "so often may it take its worker down before it is put aside"),
+          row<Task>("deferrals", &Task::deferrals, Whole{1, 1'000'000}, yes,
+                    "so often may throttles and open breakers put it off"),
+          row<Task>("replays", &Task::replays, Whole{0, 1'000'000}, yes,
+                    "so often may it be brought back without somebody insisting"),
+          row<Task>("deadline", &Task::deadline, SpanOr{"none", {1ms, kTenYears}}, yes,
+                    "no attempt begins later after its submission, or `none`; a task may have one "
+                    "of its own"),
+          row<Task>("dependency", &Task::dependency, Text{check_dependency}, yes,
+                    "what it calls: types that name the same share a circuit breaker. Of a webhook "
+                    "that does not say, its host; `\"\"` is none"),
+          row<Task>("presets", &Task::presets, Texts{check_preset}, yes,
+                    "rules that say which failures can recover: `ethereum`, `aws`, `database`, "
+                    "`http`, `network`, or `all`"),
+          row<Task>("rules", &Task::rules, RulesAt{}, yes,
+                    "a file of rules of your own, which go before the presets"),
+      });
+}
+
+Section<Task> task_section() {
+  Section<Task> section{
+      "task",
+      "How tasks of one type are run. `command`, `webhook` or `pull = true`: exactly one of them.",
+      {}};
+  add_handler_rows(section.rows);
+  add_policy_rows(section.rows);
+  return section;
+}
+
+Section<Webhook> webhook_section() {
+  return {"webhook",
+          "What holds for all webhooks.",
+          {
+              row<Webhook>("allow", &Webhook::allow, Networks{}, no,
+                           "private networks that they may reach, such as `10.0.0.0/8`; `loopback` "
+                           "is this machine"),
+              row<Webhook>("max_in_flight", &Webhook::max_in_flight, Whole{1, 100'000}, no,
+                           "most requests under way at once"),
+              row<Webhook>("user_agent", &Webhook::user_agent, Text{check_user_agent}, no,
+                           "how they introduce themselves"),
+          }};
+}
+
+Section<Alerts> alerts_section() {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  return {"alerts",
+          "Who is told when things go wrong.",
+          {
+              row<Alerts>("webhook", &Alerts::webhook, Endpoint{}, yes,
+                          "the URL that alerts are sent to; `env:NAME` or `file:PATH` if it is a "
+                          "secret; without it there are none"),
+              row<Alerts>("secret", &Alerts::secret, SecretText{SecretText::Use::signature}, yes,
+                          "signs them, as of a task"),
+              row<Alerts>("every", &Alerts::every, Span{1s, kDay}, yes,
+                          "how often the thresholds are looked at"),
+              row<Alerts>("over", &Alerts::over, Span{1s, kDay * 7}, yes,
+                          "over how long they count; no less than `every`"),
+              row<Alerts>("dead_letters", &Alerts::dead_letters, Whole{0, kMost}, yes,
+                          "alert at so many new dead letters; 0: never"),
+              row<Alerts>("retry_rate", &Alerts::retry_rate, Fraction{0, 1}, yes,
+                          "alert when more than this share of attempts is retried; 0: never"),
+              row<Alerts>("timeout_rate", &Alerts::timeout_rate, Fraction{0, 1}, yes,
+                          "alert when more than this share of attempts times out; 0: never"),
+              row<Alerts>("min_tasks", &Alerts::min_tasks, Whole{1, kMost}, yes,
+                          "with fewer attempts than this, the two rates say nothing"),
+              row<Alerts>("quiet", &Alerts::quiet, Span{0s, kDay * 7}, yes,
+                          "the same alert is not repeated for so long"),
+          }};
+}
+
+Section<Events> events_section() {
+  return {"events",
+          "The stream of events at `/v1/events`.",
+          {row<Events>("keep", &Events::keep, Whole{0, 10'000'000}, no,
+                       "so many past events are kept, for clients that come back")}};
+}
+
+}  // namespace
+
+const Sections& sections() {
+  static const Sections all{store_section(),    http_section(),   token_section(), log_section(),
+                            shutdown_section(), engine_section(), queue_section(), task_section(),
+                            webhook_section(),  alerts_section(), events_section()};
+  return all;
+}
+
+std::vector<TableInfo> tables() {
+  std::vector<TableInfo> all;
+  each_section([&]<class S>(const Section<S>& section, auto member) {
+    TableInfo table{std::string(section.name), section.meaning, {}};
+    if (has_names<S>(member)) table.name += ".NAME";
+    for (const Row<S>& row : section.rows)
+      table.keys.push_back(row.info);
+    all.push_back(std::move(table));
+  });
+  return all;
+}
+
+}  // namespace holdfast::config

@@ -1,0 +1,83 @@
+#include "config/url.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/address.hpp"
+
+namespace holdfast::config {
+namespace {
+
+constexpr bool is_host_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+bool is_port(std::string_view digits) {
+  std::uint32_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return error == std::errc() && end == digits.data() + digits.size() && port > 0 && port < 65536;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return result;
+}
+
+// "host", "host:port", "[::1]:port".
+std::expected<std::string, std::string> parse_host(std::string_view authority) {
+  const auto refuse = [](std::string what) { return std::unexpected(std::move(what)); };
+  if (authority.find('@') != authority.npos) {
+    return refuse(
+        "a user or a password does not belong into a URL: put it into a header, from env: "
+        "or file:");
+  }
+  const bool brackets = authority.starts_with('[');
+  const std::size_t end = brackets ? authority.find(']') : authority.find(':');
+  if (brackets && end == authority.npos) return refuse("the bracket of the host is not closed");
+  const std::string_view host = brackets ? authority.substr(1, end - 1) : authority.substr(0, end);
+  std::string_view port = end == authority.npos ? "" : authority.substr(brackets ? end + 1 : end);
+  const bool good = brackets ? host.find(':') != host.npos && parse_network(host).has_value() &&
+                                   host.find('/') == host.npos
+                             : !host.empty() && std::ranges::all_of(host, is_host_letter);
+  if (!good) return refuse("the host is missing, or cannot be one");
+  if (!port.empty() && (!port.starts_with(':') || !is_port(port.substr(1)))) {
+    return refuse("the port is a number from 1 to 65535");
+  }
+  return lower(host);
+}
+
+}  // namespace
+
+std::expected<Url, std::string> parse_url(std::string_view text, std::string source) {
+  const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
+  const std::string scheme = lower(text.substr(0, text.find("://")));
+  if (text.find("://") == text.npos || (scheme != "http" && scheme != "https")) {
+    return refuse("a URL begins with https:// or http://");
+  }
+  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c >= 0x7f; })) {
+    return refuse(
+        "a URL has no spaces and no letters beyond ASCII: write them as %20 and the like");
+  }
+  if (text.find('#') != text.npos) return refuse("a URL to call has no fragment (#…)");
+  const std::string_view rest = text.substr(scheme.size() + 3);
+  const std::size_t end = rest.find_first_of("/?");
+  auto host = parse_host(rest.substr(0, end));
+  if (!host) return std::unexpected(std::move(host).error());
+
+  const std::size_t query = text.find('?');
+  const std::size_t open = source.empty() ? query : scheme.size() + 3 + std::min(end, rest.size());
+  std::string shown(text.substr(0, open));
+  if (!source.empty()) shown += "/***";
+  if (source.empty() && query != text.npos) shown += "?***";
+  return Url{Secret(std::string(text), std::move(source)), *std::move(host), std::move(shown)};
+}
+
+}  // namespace holdfast::config
