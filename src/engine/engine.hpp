@@ -92,7 +92,7 @@ class Engine {
   using Ticket = std::uint64_t;
   using Lent = std::move_only_function<void(Result<std::vector<ports::TaskRecord>>)>;
   [[nodiscard]] Ticket lend(Loan loan, Lent then);
-  // Whoever asked is gone, and hears nothing any more. What it would have got is handed back.
+  // Whoever asked is gone: it is answered `canceled`, and what it would have got is handed back.
   void withdraw(Ticket ticket);
   // How it ended: not_found without such a task, conflict if the claim is lost (N6).
   void settle(ports::Held claim, core::Outcome outcome, Decided then);

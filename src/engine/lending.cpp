@@ -1,6 +1,7 @@
 #include "engine/lending.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -32,7 +33,9 @@ bool was_told_before(const ports::TaskRecord& record, const ports::Held& claim,
 }  // namespace
 
 Engine::Ticket Lending::lend(Engine::Loan loan, Engine::Lent then) {
-  const Engine::Ticket ticket = ++last_ticket_;
+  // One that no other engine of this process has given.
+  static std::atomic<Engine::Ticket> last_ticket = 0;
+  const Engine::Ticket ticket = ++last_ticket;
   if (stopped_ || floor_.shutting_down || floor_.broken()) {
     auto refusal = floor_.broken() ? std::unexpected(*floor_.stats.broken)
                                    : fail(ErrorCode::unavailable, "claim", "shutting down");
@@ -57,8 +60,9 @@ void Lending::withdraw(Engine::Ticket ticket) {
   for (auto& [queue, desk] : desks_) {
     const auto found = find(desk, ticket);
     if (found == desk.waiting.end()) continue;
+    Engine::Lent then = std::move(found->then);
     desk.waiting.erase(found);  // what it may be given meanwhile finds nobody, and goes back
-    return;
+    return then(fail(ErrorCode::canceled, "claim", "the claimer is gone"));
   }
 }
 

@@ -71,7 +71,6 @@ class Lending {
   Judge& judge_;
   const Carried carried_;
   std::map<std::string, Desk, std::less<>> desks_;
-  Engine::Ticket last_ticket_ = 0;
   bool stopped_ = false;
 };
 

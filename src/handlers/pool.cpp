@@ -102,15 +102,17 @@ Pool::~Pool() {
 void Pool::add(std::shared_ptr<ports::Run> run, std::shared_ptr<Work> work) noexcept {
   bool wake = false;
   {
-    const std::lock_guard lock(shared_->mutex);
-    if (!shared_->closing) {
-      shared_->waiting.push_back({std::move(run), std::move(work)});
-      wake = shared_->sleeping > 0;
-      if (wake) --shared_->sleeping;
+    std::unique_lock lock(shared_->mutex);
+    if (shared_->closing) {
+      lock.unlock();
+      run->finish(core::HandedBack{});
+      return;
     }
+    shared_->waiting.push_back({std::move(run), std::move(work)});
+    wake = shared_->sleeping > 0;
+    if (wake) --shared_->sleeping;
   }
   if (wake) shared_->work_came.notify_one();
-  if (run) run->finish(core::HandedBack{});
 }
 
 std::size_t Pool::close() noexcept {

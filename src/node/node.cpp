@@ -123,6 +123,7 @@ Result<void> Node::start_work(Work work) {
         std::make_shared<Working>(Working{make_engine({.lease = work.lease,
                                                        .shutdown_grace = work.grace,
                                                        .stop_grace = work.stop_grace,
+                                                       .keep = work.keep,
                                                        .on_settled = std::move(work.on_settled),
                                                        .on_broken = std::move(work.on_broken)},
                                                       work.log)});

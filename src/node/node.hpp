@@ -47,6 +47,23 @@ class Node {
         });
   }
 
+  // The same without waiting, for what lives on the loop itself: `start(engine, then)` is called at
+  // once, with the engine that clients are served by, which is kept until it has called `then`.
+  // Threads: the loop's.
+  template <class T, class Start, class Then>
+  void ask_engine(Start start, Then then) {
+    if (!serving_) return start(*idle_, std::move(then));
+    ++serving_->calls;
+    start(*serving_->engine,
+          [this, working = serving_, then = std::move(then)](Result<T> result) mutable {
+            then(std::move(result));
+            --working->calls;
+            settle_if_idle(*working);
+          });
+  }
+  [[nodiscard]] engine::Engine& engine() noexcept { return serving_ ? *serving_->engine : *idle_; }
+  [[nodiscard]] ports::StoreLane& reader() noexcept { return reader_ ? *reader_ : *writer_; }
+
   // What a worker adds to the engine.
   struct Work {
     std::vector<std::pair<std::string, engine::TypeOptions>> types = {};
@@ -54,6 +71,7 @@ class Node {
     Duration lease = std::chrono::seconds(30);
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
+    engine::Keep keep = {};
     Logger log = {};
     // As those of engine::Options.
     std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
@@ -105,20 +123,12 @@ class Node {
   template <class T, class Start>
   [[nodiscard]] Result<T> call_engine(const char* operation, Start start) {
     return call<T>(operation, [this, start = std::move(start)](auto then) mutable {
-      if (!serving_) return start(*idle_, std::move(then));
-      ++serving_->calls;
-      start(*serving_->engine,
-            [this, working = serving_, then = std::move(then)](Result<T> result) mutable {
-              then(std::move(result));
-              --working->calls;
-              settle_if_idle(*working);
-            });
+      ask_engine<T>(std::move(start), std::move(then));
     });
   }
 
   [[nodiscard]] static std::unexpected<Error> refuse_own_thread(const char* operation);
   [[nodiscard]] static std::unexpected<Error> refuse_closed(const char* operation);
-  [[nodiscard]] ports::StoreLane& reader() noexcept { return reader_ ? *reader_ : *writer_; }
   [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log);
   void settle_if_idle(Working& working);
   void run_loop() noexcept;
