@@ -1,5 +1,6 @@
 #include "core/json_check.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 

@@ -1,8 +1,9 @@
 #include "handlers/webhook_signature.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
-#include <vector>
+#include <span>
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
