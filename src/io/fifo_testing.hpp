@@ -59,6 +59,9 @@ class Fifo {
     return ended_;
   }
 
+  // All that has come.
+  [[nodiscard]] const std::string& text() const { return text_; }
+
  private:
   static constexpr int kPatienceMs = 20'000;  // reached only by a test that fails
 
