@@ -123,7 +123,7 @@ class Node {
   template <class T, class Start>
   [[nodiscard]] Result<T> call_engine(const char* operation, Start start) {
     return call<T>(operation, [this, start = std::move(start)](auto then) mutable {
-      ask_engine<T>(std::move(start), std::move(then));
+      this->ask_engine<T>(std::move(start), std::move(then));
     });
   }
 
