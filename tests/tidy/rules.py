@@ -16,15 +16,16 @@ ARROWS: dict[str, set[str]] = {
     "include": set(),
     "core": {"include"},
     "ports": {"include", "core"},
+    "wire": {"include", "core"},
     "io": {"include", "core", "ports"},
     "stores": {"include", "core", "ports", "io"},
     "brokers": {"include", "core", "ports", "io"},
     "handlers": {"include", "core", "ports", "io"},
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "ports"},
-    "node": {"include", "core", "ports", "io", "stores", "handlers", "engine"},
-    "http": {"include", "core", "ports", "io", "engine"},
-    "cli": {"include", "core", "ports", "io", "node", "http"},
+    "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
+    "http": {"include", "core", "wire", "ports", "io", "engine"},
+    "cli": {"include", "core", "wire", "ports", "io", "node", "http"},
 }
 ARROWS["app"] = set(ARROWS)  # wiring: the one room that sees everything
 
