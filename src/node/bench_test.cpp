@@ -2,11 +2,16 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include <holdfast/clock.hpp>
 
 #include "io/apart.hpp"
 
@@ -112,6 +117,21 @@ TEST_F(BenchTest, fails_when_the_store_breaks_while_it_is_filled) {
               ::testing::HasSubstr((folder_ / "tasks.db").string() + ": disk I/O error"));
 }
 
+// As soon as this process has its log open, it can write to it no more.
+void break_log(const std::filesystem::path& log) {
+  std::thread([log] {
+    while (true) {
+      for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        if (std::filesystem::read_symlink(entry, gone) != log) continue;
+        ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), std::stoi(entry.path().filename()));
+        return;
+      }
+      system_clock().sleep_for(std::chrono::milliseconds(1));
+    }
+  }).detach();
+}
+
 TEST_F(BenchTest, fails_when_the_store_breaks_while_its_tasks_are_run) {
   options_.waiting = 20'000;
   options_.payload_bytes = 0;
@@ -121,7 +141,7 @@ TEST_F(BenchTest, fails_when_the_store_breaks_while_its_tasks_are_run) {
     return std::vector<double>();
   }));
   const auto failed = io::run_apart([&]() -> Result<std::vector<double>> {
-    limit_files(512 << 10);
+    break_log(folder_ / "tasks.db-wal");
     const auto measured = start(options_);
     if (!measured) return std::unexpected(measured.error());
     return std::vector<double>();

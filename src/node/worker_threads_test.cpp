@@ -274,6 +274,11 @@ TEST_F(WorkerTest, a_coroutine_may_end_before_it_has_waited_for_anything) {
 
 // The thread of a coroutine that blocks is left behind, and ends after all else is gone.
 TEST_F(WorkerTest, a_coroutine_that_was_left_behind_may_end_late) {
+  const auto threads = [] {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  };
+  const auto threads_before = threads();
   std::promise<void> begun;
   std::promise<void> leave;
   std::promise<void> left;
@@ -295,6 +300,8 @@ TEST_F(WorkerTest, a_coroutine_that_was_left_behind_may_end_late) {
   }
   leave.set_value();
   left.get_future().wait();
+  while (threads() > threads_before)
+    system_clock().sleep_for(1ms);
 }
 
 // Calls what it was given when the engine says that it starts, which is amid Worker::start().
@@ -321,7 +328,7 @@ TEST_F(WorkerTest, a_stop_amid_the_start_is_not_lost) {
       worker.stop();
     });
     is_there.wait();
-    std::this_thread::sleep_for(5ms);  // so that it has most likely asked
+    system_clock().sleep_for(5ms);  // so that it has most likely asked
   };
   EXPECT_EQ(worker.run(), 0);  // would else never return
   stopping.join();

@@ -156,8 +156,8 @@ void World::decide(engine::Engine& engine, const TaskId& id) {
     line("a person cancels task {}", {model_.number_of(id)});
     engine.cancel(id, then);
   } else if (random_.chance(0.8)) {
-    core::ReplayOptions options{.reset = random_.chance(0.5), .insist = random_.chance(0.7)};
-    if (random_.chance(0.5)) {
+    core::ReplayOptions options{.reset = random_.chance(0.5), .insist = random_.chance(0.85)};
+    if (random_.chance(0.7)) {
       options.deadline = clock_.wall_now() + random_.between(milliseconds(100), seconds(15));
     }
     stats_.count(Happening::replay);

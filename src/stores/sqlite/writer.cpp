@@ -102,7 +102,8 @@ void Writer::roll_back() noexcept {
     load();
   } catch (const std::exception& error) {
     // Memory no longer says what the file says, and cannot be made to.
-    if (!broken_) broken_ = Error{ErrorCode::corrupt, "roll back " + database_.path(), error.what()};
+    if (!broken_)
+      broken_ = Error{ErrorCode::corrupt, "roll back " + database_.path(), error.what()};
   }
 }
 
