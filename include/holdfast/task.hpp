@@ -66,6 +66,9 @@ struct Submission {
   std::string key = {};
   std::optional<int> attempts = {};      // in place of what its type has
   std::optional<Duration> timeout = {};  // likewise
+  std::string trace = {};  // W3C traceparent of whoever handed it in; handed on to the handler
+
+  bool operator==(const Submission&) const = default;
 };
 
 // One attempt of a task that has ended, or was not made.
@@ -76,6 +79,8 @@ struct TaskAttempt {
   WallTime ended = {};
   std::string owner = {};  // which process
   std::optional<Failure> failure = {};
+
+  bool operator==(const TaskAttempt&) const = default;
 };
 
 // A task as it stands.
@@ -92,6 +97,7 @@ struct TaskInfo {
   WallTime due = {};      // pending, retrying: not to be run before
   WallTime changed = {};  // since when it is in its state
   std::optional<WallTime> deadline = {};
+  std::string trace = {};  // W3C traceparent of whoever handed it in; handed on to the handler
 
   // What it has used up.
   int attempts = 0;   // by errors and timeouts
@@ -103,6 +109,8 @@ struct TaskInfo {
   std::optional<Failure> last_failure = {};
   std::string group = {};                 // of a failed or dead task: see FailureGroup
   std::vector<TaskAttempt> history = {};  // the latest, oldest first
+
+  bool operator==(const TaskInfo&) const = default;
 };
 
 // Tasks to look for. What is not given does not matter.
@@ -119,6 +127,8 @@ struct TaskFilter {
 struct TaskPage {
   std::vector<TaskInfo> tasks = {};
   std::string next = {};  // empty: that was the last page
+
+  bool operator==(const TaskPage&) const = default;
 };
 
 struct QueueInfo {
@@ -131,6 +141,7 @@ struct QueueInfo {
   [[nodiscard]] std::uint64_t count(TaskState state) const {
     return by_state[static_cast<std::size_t>(state)];
   }
+  bool operator==(const QueueInfo&) const = default;
 };
 
 // Failures that differ only in their numbers, ids and addresses belong together.
@@ -141,6 +152,8 @@ struct FailureGroup {
   WallTime first_seen = {};
   WallTime last_seen = {};
   std::string example = {};  // the error text that came first
+
+  bool operator==(const FailureGroup&) const = default;
 };
 
 }  // namespace holdfast

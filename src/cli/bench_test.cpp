@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include <boost/json/src.hpp>
+#include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

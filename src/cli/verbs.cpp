@@ -29,6 +29,7 @@ int run(int argc, const char* const* argv, Io& io) {
       "3 something was kept or left.");
 
   int exit_code = kDone;
+  add_serve(program, io, exit_code);
   add_classify(program, io, exit_code);
   add_bench(program, io, exit_code);
   add_demo(program, io, exit_code);

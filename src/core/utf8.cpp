@@ -31,6 +31,15 @@ CodePoint first_code_point(std::string_view text) noexcept {
   return {value, length};
 }
 
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = first_code_point(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string_view utf8_prefix(std::string_view text, std::size_t limit) noexcept {
   if (text.size() <= limit) return text;
   // Only a code point that begins in the last three bytes before the cut can reach over it.

@@ -14,6 +14,9 @@ struct CodePoint {
 // nothing past U+10FFFF. Empty text has none.
 [[nodiscard]] CodePoint first_code_point(std::string_view text) noexcept;
 
+// Whether all of `text` is such code points.
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
 // The longest prefix of `text` of at most `limit` bytes that does not cut a code point in two.
 [[nodiscard]] std::string_view utf8_prefix(std::string_view text, std::size_t limit) noexcept;
 

@@ -110,9 +110,10 @@ struct HttpCall::Inbox {
 
   // All that was put since. What is put later wakes the thread again.
   [[nodiscard]] Orders take() {
-    const std::lock_guard lock(mutex);
+    // Before the lock: who puts something in between does not wake us, and is seen below.
     std::uint64_t ignored = 0;
-    if (is_woken) static_cast<void>(::read(wake.get(), &ignored, sizeof ignored));
+    static_cast<void>(::read(wake.get(), &ignored, sizeof ignored));
+    const std::lock_guard lock(mutex);
     is_woken = false;
     return std::exchange(orders, {});
   }

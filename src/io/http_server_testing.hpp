@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <functional>
 #include <list>
 #include <memory>
@@ -196,6 +197,11 @@ class TestServer {
   }
 
   void accept_all() {
+    // OpenSSL writes to a client that has gone as to any other. The threads below inherit this.
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     while (true) {
       io::UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!fd) return;

@@ -141,10 +141,10 @@ void HttpTransfer::take(std::uint64_t id, HttpRequest request, HttpClient::Done 
 }
 
 void HttpTransfer::append(List& list, const std::string& line) {
-  curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
+  curl_slist* const shorter = list.release();
+  curl_slist* const longer = curl_slist_append(shorter, line.c_str());
+  list.reset(longer ? longer : shorter);
   if (!longer) throw std::bad_alloc();
-  static_cast<void>(list.release());  // it is the beginning of the longer one
-  list.reset(longer);
 }
 
 std::optional<HttpError> HttpTransfer::prepare(SteadyTime now) {

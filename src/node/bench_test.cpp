@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <holdfast/clock.hpp>
+
 #include "io/apart.hpp"
 
 namespace holdfast::node::bench {
@@ -125,7 +127,7 @@ void break_log(const std::filesystem::path& log) {
         ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), std::stoi(entry.path().filename()));
         return;
       }
-      holdfast::system_clock().sleep_for(std::chrono::milliseconds(1));
+      system_clock().sleep_for(std::chrono::milliseconds(1));
     }
   }).detach();
 }

@@ -16,6 +16,7 @@ ARROWS: dict[str, set[str]] = {
     "include": set(),
     "core": {"include"},
     "ports": {"include", "core"},
+    "wire": {"include", "core"},
     "io": {"include", "core", "ports"},
     "config": {"include", "core", "io"},
     "stores": {"include", "core", "ports", "io"},
@@ -23,9 +24,10 @@ ARROWS: dict[str, set[str]] = {
     "handlers": {"include", "core", "ports", "io"},
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "ports"},
-    "node": {"include", "core", "ports", "io", "stores", "handlers", "engine"},
-    "http": {"include", "core", "ports", "io", "engine"},
-    "cli": {"include", "core", "ports", "io", "node", "http"},
+    "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
+    "http": {"include", "core", "wire", "ports", "io", "engine", "node"},
+    "server": {"include", "core", "ports", "io", "config", "handlers", "engine", "node", "http"},
+    "cli": {"include", "core", "wire", "ports", "io", "config", "node", "http", "server"},
 }
 ARROWS["app"] = set(ARROWS)  # wiring: the one room that sees everything
 

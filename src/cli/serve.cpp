@@ -1,0 +1,125 @@
+// holdfast serve: a server, as its configuration says.
+#include <condition_variable>
+#include <mutex>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/verbs.hpp"
+#include "config/config.hpp"
+#include "io/log_sink.hpp"
+#include "server/service.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  holdfast serve                          on 127.0.0.1:8080, tasks in holdfast.db
+  holdfast serve --config holdfast.toml   docs/configuration.md has every key
+  holdfast serve --config holdfast.toml --check
+
+--check says what is wrong with a configuration, or prints it as it holds with
+all defaults, and starts nothing.
+
+SIGINT or SIGTERM lets running tasks finish for their grace, hands back the
+rest, and ends; a second one ends the grace at once.
+
+Exit codes: 0 ended cleanly; 3 tasks were cut short and handed back; 1 it could
+not start, or the store failed; 2 the command line is wrong.)";
+
+struct Options {
+  std::string path;
+  bool check = false;
+};
+
+// What the threads of the service tell the one that waits.
+class Wanted {
+ public:
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  void broken(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    broken_ = error;
+    stop_ = true;
+    changed_.notify_all();
+  }
+  std::optional<Error> wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stop_; });
+    return broken_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::optional<Error> broken_;
+};
+
+// Keys that are read and checked, but have no effect yet.
+std::string without_effect(const config::Config& config) {
+  const config::Config plain;
+  std::string names;
+  const auto note = [&](bool is_set, std::string_view name) {
+    if (is_set) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  note(config.alerts != plain.alerts, "[alerts]");
+  note(config.events != plain.events, "[events]");
+  note(config.webhook.max_in_flight != plain.webhook.max_in_flight, "webhook.max_in_flight");
+  note(std::ranges::any_of(config.queues,
+                           [](const auto& queue) { return queue.second.backlog > 0; }),
+       "queue.*.backlog");
+  note(std::ranges::any_of(config.tasks,
+                           [](const auto& task) { return task.second.deadline.has_value(); }),
+       "task.*.deadline");
+  return names;
+}
+
+int serve(const Options& options, Io& io) {
+  const auto config =
+      options.path.empty() ? Result<config::Config>(config::Config()) : config::read(options.path);
+  if (!config) {
+    io.err << config.error().message << '\n';
+    return kFailed;
+  }
+  if (options.check) {
+    io.out << config::describe(*config);
+    return kDone;
+  }
+  const Logger log(stderr_log(), system_clock(), config->log.level);
+  if (const std::string names = without_effect(*config); !names.empty()) {
+    log.log(Level::warning, "config.no_effect", "these keys have no effect yet", {{"keys", names}});
+  }
+  Wanted wanted;
+  auto service = server::Service::start(
+      *config, {.log = log,
+                .on_broken = [&](const Error& error) { wanted.broken(error); },
+                .on_signal = [&](int) { wanted.stop(); }});
+  if (!service) {
+    io.err << "holdfast serve: " << service.error().text() << '\n';
+    return kFailed;
+  }
+  log.log(Level::info, "server.ready", "tasks are accepted",
+          {{"url", (*service)->url()}, {"store", config->store.url}});
+  const auto broken = wanted.wait();
+  const server::Service::Stopped stopped = (*service)->stop();
+  if (broken || stopped.error) return kFailed;
+  return stopped.cut_short > 0 ? kKept : kDone;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program, Io& io, int& exit_code) {
+  auto* verb = program.add_subcommand("serve", "Accept tasks over HTTP, and run them");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("--config", options->path, "configuration file")->option_text("FILE");
+  verb->add_flag("--check", options->check, "check the configuration, print it, and end");
+  verb->footer(kExamples);
+  verb->callback([&io, &exit_code, options] { exit_code = serve(*options, io); });
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,238 @@
+#include "http/api.hpp"
+
+#include "engine/engine.hpp"
+#include "http/api_support.hpp"
+#include "node/node.hpp"
+#include "node/task_words.hpp"
+#include "wire/claims.hpp"
+#include "wire/task_json.hpp"
+
+namespace holdfast::http {
+
+Api::Api(node::Node& node, ApiLimits limits, Clock& clock, std::function<bool()> is_ready)
+    : node_(node), limits_(limits), clock_(clock), is_ready_(std::move(is_ready)) {}
+
+void Api::add_to(Routes& routes) {
+  add_tasks(routes);
+  add_dead(routes);
+  add_queues(routes);
+  add_claims(routes);
+  add_health(routes);
+}
+
+void Api::add_dead(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/v1/dead",
+              .role = Role::read,
+              .summary = "A page of dead letters, latest first",
+              .handle = [this](const Request& request, Reply reply) {
+                list(request, std::move(reply), true);
+              }});
+  routes.add({.method = "GET",
+              .pattern = "/v1/dead/groups",
+              .role = Role::read,
+              .summary = "Dead letters and failed tasks, grouped by what went wrong",
+              .handle = [this](const Request& request, Reply reply) {
+                groups(request, std::move(reply));
+              }});
+}
+
+void Api::groups(const Request& request, Reply reply) {
+  std::size_t limit = 100;
+  if (const auto given = request.parameter("limit")) {
+    const auto read = count_in(*given, 1000);
+    if (!read) return reply(problem(400, "limit: is no number from 1 to 1000"));
+    limit = *read;
+  }
+  ports::lane_ask(node_.reader(), ports::Groups{limit},
+                  [reply = std::move(reply)](Result<ports::Groups::Answer> found) mutable {
+                    if (!found) return reply(problem(found.error()));
+                    std::vector<FailureGroup> groups;
+                    for (ports::Group& group : *found)
+                      groups.push_back(node::to_info(std::move(group)));
+                    reply(json(200, [&](auto& writer) {
+                      write(writer, std::span<const FailureGroup>(groups));
+                    }));
+                  });
+}
+
+void Api::add_queues(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/v1/queues",
+              .role = Role::read,
+              .summary = "Every queue, with how many tasks are in each state",
+              .handle = [this](const Request&, Reply reply) { queues(std::move(reply)); }});
+  for (const bool paused : {true, false}) {
+    routes.add({.method = "POST",
+                .pattern = paused ? "/v1/queues/{name}/pause" : "/v1/queues/{name}/resume",
+                .role = Role::operate,
+                .summary = paused ? "Claim nothing of a queue until it is resumed"
+                                  : "Claim tasks of a queue again",
+                .handle = [this, paused](const Request& request, Reply reply) {
+                  pause(request, std::move(reply), paused);
+                }});
+  }
+}
+
+void Api::queues(Reply reply) {
+  ports::lane_ask(
+      node_.reader(), ports::Count{},
+      [reply = std::move(reply)](Result<ports::Count::Answer> found) mutable {
+        if (!found) return reply(problem(found.error()));
+        std::vector<QueueInfo> queues;
+        for (ports::QueueCounts& queue : *found)
+          queues.push_back(node::to_info(std::move(queue)));
+        reply(json(200, [&](auto& writer) { write(writer, std::span<const QueueInfo>(queues)); }));
+      });
+}
+
+void Api::pause(const Request& request, Reply reply, bool paused) {
+  const std::string name = request.params.find("name")->second;
+  node_.ask_engine<ports::Configure::Answer>(
+      [name, paused](engine::Engine& engine, auto then) {
+        engine.configure({.queue = name, .paused = paused}, std::move(then));
+      },
+      [name, paused, reply = std::move(reply)](Result<ports::Configure::Answer> done) mutable {
+        if (!done) return reply(problem(done.error()));
+        reply(json(200, [&](auto& writer) {
+          writer.begin_object().key("name").text(name).key("paused").boolean(paused).end_object();
+        }));
+      });
+}
+
+void Api::add_claims(Routes& routes) {
+  using Member = void (Api::*)(const Request&, Reply);
+  const auto add = [&](const char* pattern, const char* summary, Member member) {
+    routes.add({.method = "POST",
+                .pattern = pattern,
+                .role = Role::operate,
+                .summary = summary,
+                .handle = [this, member](const Request& request, Reply reply) {
+                  if (!is_json(request)) return reply(not_json());
+                  (this->*member)(request, std::move(reply));
+                }});
+  };
+  add("/v1/claims", "Claim tasks to work on; waits for one if asked to", &Api::claim);
+  add("/v1/claims/{id}/complete", "Say that it is done, with its result", &Api::complete);
+  add("/v1/claims/{id}/fail", "Say that it failed, and why", &Api::fail_task);
+  add("/v1/claims/{id}/extend", "Say that the work goes on: move the end of the lease",
+      &Api::extend);
+}
+
+void Api::claim(const Request& request, Reply reply) {
+  auto read = wire::read_claim_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  engine::Engine::Loan loan{.queue = std::move(read->queue),
+                            .max = static_cast<std::size_t>(read->max),
+                            .worker = read->worker.empty() ? request.caller.name : read->worker,
+                            .lease = read->lease.value_or(limits_.default_lease),
+                            .wait = std::min(read->wait, limits_.longest_wait)};
+  if (loan.lease > limits_.longest_lease) {
+    return reply(problem(400, "lease: at most 12h; extend it while the work goes on"));
+  }
+  // Answered at most once, and only by us: Gone must not outlive the ticket.
+  auto ticket = std::make_shared<engine::Engine::Ticket>(0);
+  request.gone->call([this, ticket] { node_.engine().withdraw(*ticket); });
+  node_.ask_engine<std::vector<ports::TaskRecord>>(
+      [loan = std::move(loan), ticket](engine::Engine& engine, auto then) mutable {
+        *ticket = engine.lend(std::move(loan), std::move(then));
+      },
+      [reply = std::move(reply)](Result<std::vector<ports::TaskRecord>> lent) mutable {
+        if (!lent) return reply(problem(lent.error()));
+        std::vector<wire::Claimed> claims;
+        for (ports::TaskRecord& record : *lent) {
+          claims.push_back({.id = record.id,
+                            .type = std::move(record.type),
+                            .queue = std::move(record.queue),
+                            .payload = std::move(record.payload),
+                            .attempt = record.task.spent.attempts + record.task.spent.crashes + 1,
+                            .token = record.task.token,
+                            .lease_end = record.lease_end,
+                            .deadline = record.task.deadline});
+        }
+        reply(json(200,
+                   [&](auto& writer) { write(writer, std::span<const wire::Claimed>(claims)); }));
+      });
+}
+
+namespace {
+
+// How a claim ended is answered with where its task stands now.
+void settle(node::Node& node, const Request& request, core::Token token, core::Outcome outcome,
+            Reply reply) {
+  const auto id = task_id_of(request);
+  if (!id) return reply(problem(id.error()));
+  node.ask_engine<core::Transition>(
+      [claim = ports::Held{*id, token}, outcome = std::move(outcome)](engine::Engine& engine,
+                                                                      auto then) mutable {
+        engine.settle(claim, std::move(outcome), std::move(then));
+      },
+      [id = *id, reply = std::move(reply)](const Result<core::Transition>& settled) mutable {
+        if (!settled) return reply(problem(settled.error()));
+        reply(json(200, [&](auto& writer) {
+          writer.begin_object().key("id").text(id.text());
+          writer.key("state").word(core::to_string(settled->to));
+          if (!core::is_terminal(settled->to)) writer.key("due").time(settled->due);
+          writer.end_object();
+        }));
+      });
+}
+
+}  // namespace
+
+void Api::complete(const Request& request, Reply reply) {
+  auto read = wire::read_complete_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  settle(node_, request, read->token, core::Success{std::move(read->result)}, std::move(reply));
+}
+
+void Api::fail_task(const Request& request, Reply reply) {
+  auto read = wire::read_fail_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  Failure failure{.message = std::move(read->message), .kind = read->kind};
+  failure.http_status = read->http_status;
+  failure.exit_code = read->exit_code;
+  failure.retry_after = read->retry_after;
+  settle(node_, request, read->token, std::move(failure), std::move(reply));
+}
+
+void Api::extend(const Request& request, Reply reply) {
+  const auto read = wire::read_extend_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  const auto id = task_id_of(request);
+  if (!id) return reply(problem(id.error()));
+  const Duration lease = read->lease.value_or(limits_.default_lease);
+  if (lease > limits_.longest_lease) return reply(problem(400, "lease: at most 12h"));
+  node_.ask_engine<WallTime>(
+      [claim = ports::Held{*id, read->token}, lease](engine::Engine& engine, auto then) {
+        engine.extend(claim, lease, std::move(then));
+      },
+      [reply = std::move(reply)](const Result<WallTime>& lease_end) mutable {
+        if (!lease_end) return reply(problem(lease_end.error()));
+        reply(json(200, [&](auto& writer) {
+          writer.begin_object().key("lease_end").time(*lease_end).end_object();
+        }));
+      });
+}
+
+void Api::add_health(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/healthz",
+              .summary = "The process is alive",
+              .handle = [](const Request&, Reply reply) {
+                reply({.body = "ok\n", .type = "text/plain"});
+              }});
+  routes.add({.method = "GET",
+              .pattern = "/readyz",
+              .summary = "The store answers, and tasks are being run",
+              .handle = [this](const Request&, Reply reply) {
+                if (!is_ready_()) return reply(problem(503, "tasks are not being run"));
+                ports::lane_ask(node_.reader(), ports::Count{},
+                                [reply = std::move(reply)](const auto& answer) mutable {
+                                  if (!answer) return reply(problem(answer.error()));
+                                  reply({.body = "ready\n", .type = "text/plain"});
+                                });
+              }});
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include <holdfast/clock.hpp>
+
+#include "http/gate.hpp"
+
+namespace holdfast::node {
+class Node;
+}
+
+namespace holdfast::http {
+
+struct ApiLimits {
+  std::size_t max_payload = std::size_t{256} << 10U;
+  std::size_t max_array = 1000;
+  std::size_t max_json_depth = 32;
+  Duration default_lease = std::chrono::seconds(30);
+  Duration longest_lease = std::chrono::hours(12);
+  Duration longest_wait = std::chrono::minutes(1);  // of a claim
+};
+
+// The routes of the API: docs/api.md. Threads: the loop's.
+class Api {
+ public:
+  // The node must outlive it. `is_ready` says whether tasks are being run: see /readyz.
+  Api(node::Node& node, ApiLimits limits, Clock& clock, std::function<bool()> is_ready);
+
+  void add_to(Routes& routes);
+
+ private:
+  void add_tasks(Routes& routes);
+  void add_dead(Routes& routes);
+  void add_queues(Routes& routes);
+  void add_claims(Routes& routes);
+  void add_health(Routes& routes);
+
+  void submit(Request request, Reply reply);
+  void find(const Request& request, Reply reply);
+  void list(const Request& request, Reply reply, bool dead_only);
+  void groups(const Request& request, Reply reply);
+  void cancel(const Request& request, Reply reply);
+  void replay(const Request& request, Reply reply);
+  void queues(Reply reply);
+  void pause(const Request& request, Reply reply, bool paused);
+  void claim(const Request& request, Reply reply);
+  void complete(const Request& request, Reply reply);
+  void fail_task(const Request& request, Reply reply);
+  void extend(const Request& request, Reply reply);
+
+  node::Node& node_;
+  const ApiLimits limits_;
+  Clock& clock_;
+  const std::function<bool()> is_ready_;
+};
+
+}  // namespace holdfast::http

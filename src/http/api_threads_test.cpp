@@ -1,0 +1,271 @@
+#include <fstream>
+#include <future>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/api.hpp"
+#include "node/registry.hpp"
+#include "wire/claims.hpp"
+#include "wire/problem.hpp"
+#include "wire/submission_json.hpp"
+#include "wire/task_json.hpp"
+
+namespace holdfast::http {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+std::string memory_url() {
+  static int count = 0;
+  return "memory:api-" + std::to_string(++count);
+}
+
+// The API over a store in memory, called as the server calls it.
+class ApiTest : public ::testing::Test {
+ protected:
+  ApiTest() {
+    api_.add_to(routes_);
+    node::Node::Work work;
+    work.types.emplace_back("t", engine::TypeOptions{.policy = {.wait = retry::fixed(1h)}});
+    EXPECT_TRUE(node_->start_work(std::move(work)));
+  }
+  ~ApiTest() override { static_cast<void>(node_->stop_work()); }
+
+  // The answer, when it comes.
+  std::future<Response> ask(const std::string& method, const std::string& target,
+                            std::string body = {}, Fields headers = {},
+                            std::shared_ptr<Gone> gone = std::make_shared<Gone>()) {
+    auto promise = std::make_shared<std::promise<Response>>();
+    auto answer = promise->get_future();
+    headers.emplace_back("host", "localhost");
+    if (!body.empty()) headers.emplace_back("content-type", "application/json; charset=utf-8");
+    node_->on_loop([&] {
+      auto admitted = gate_.admit({.method = method, .target = target, .headers = headers});
+      if (!admitted) return promise->set_value(std::move(admitted).error());
+      admitted->request.body = std::move(body);
+      admitted->request.gone = gone;
+      admitted->route->handle(std::move(admitted->request),
+                              [promise](Response response) { promise->set_value(response); });
+    });
+    return answer;
+  }
+  Response get(const std::string& target) { return ask("GET", target).get(); }
+  Response post(const std::string& target, std::string body = {}, Fields headers = {}) {
+    return ask("POST", target, std::move(body), std::move(headers)).get();
+  }
+  std::string submit(std::string body = R"({"type":"t"})") {
+    const Response answer = post("/v1/tasks", std::move(body));
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    return wire::read_accepted(answer.body).value().id.text();
+  }
+  std::vector<wire::Claimed> claim(const std::string& more = "") {
+    return wire::read_claims(post("/v1/claims", R"({"worker":"w")" + more + "}").body).value();
+  }
+  TaskInfo find(const std::string& id) {
+    return wire::read_task(get("/v1/tasks/" + id).body).value();
+  }
+
+  std::shared_ptr<node::Node> node_ = node::open(memory_url(), {}).value();
+  bool ready_ = true;
+  Api api_{*node_, {.max_payload = 100, .max_array = 5}, system_clock(), [this] { return ready_; }};
+  Routes routes_;
+  Gate gate_{routes_, Tokens()};
+};
+
+TEST_F(ApiTest, a_task_that_is_handed_in_can_be_found) {
+  const std::string id = submit(
+      R"({"type":"t","queue":"q","payload":{"a": 1.10},"priority":7,"key":"k","attempts":2})");
+  const Response answer = get("/v1/tasks/" + id);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"("payload":{"a": 1.10})"));
+  const TaskInfo info = wire::read_task(answer.body).value();
+  EXPECT_EQ(info.type, "t");
+  EXPECT_EQ(info.queue, "q");
+  EXPECT_EQ(info.priority, 7);
+  EXPECT_EQ(info.key, "k");
+  EXPECT_EQ(info.state, TaskState::pending);
+}
+
+TEST_F(ApiTest, a_key_stands_for_one_task) {
+  const Fields key = {{"idempotency-key", "k"}};
+  const Response first = post("/v1/tasks", R"({"type":"t","payload":1})", key);
+  EXPECT_EQ(first.status, 201);
+  const Response again = post("/v1/tasks", R"({"type":"t","payload":1})", key);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(wire::read_accepted(again.body)->id, wire::read_accepted(first.body)->id);
+  EXPECT_TRUE(wire::read_accepted(again.body)->existed);
+  EXPECT_EQ(post("/v1/tasks", R"({"type":"t","payload":2})", key).status, 409);
+  EXPECT_EQ(post("/v1/tasks", R"({"type":"t","key":"other"})", key).status, 400);
+  EXPECT_EQ(post("/v1/tasks", R"([{"type":"t"}])", key).status, 400);
+}
+
+TEST_F(ApiTest, each_entry_of_an_array_has_its_own_answer) {
+  const Response all = post("/v1/tasks", R"([{"type":"t"},{"type":"t"}])");
+  EXPECT_EQ(all.status, 201);
+  EXPECT_EQ(wire::read_answers(all.body)->size(), 2U);
+  const std::string large(200, 'x');
+  const Response some = post("/v1/tasks", R"([{"type":"t","key":"a"},{"typ":"t"},{"type":"t",)"
+                                          R"("payload_text":")" +
+                                              large + R"("},{"type":"u","key":"a"},{"type":"t"}])");
+  EXPECT_EQ(some.status, 207);
+  const auto answers = wire::read_answers(some.body).value();
+  ASSERT_EQ(answers.size(), 5U);
+  EXPECT_TRUE(answers[0]);
+  EXPECT_EQ(answers[1].error().status, 400);
+  EXPECT_THAT(answers[1].error().detail, HasSubstr("did you mean \"type\""));
+  EXPECT_EQ(answers[2].error().status, 413);
+  EXPECT_EQ(answers[3].error().status, 409);
+  EXPECT_TRUE(answers[4]);
+}
+
+TEST_F(ApiTest, says_what_is_wrong_and_where) {
+  const auto refused = [&](std::string body) {
+    const Response answer = post("/v1/tasks", std::move(body));
+    EXPECT_EQ(answer.type, "application/problem+json");
+    return std::to_string(answer.status) + " " + wire::read_problem(answer.body).value().detail;
+  };
+  EXPECT_THAT(refused(R"({"type":"t","delay":"30 secs"})"), HasSubstr("delay"));
+  EXPECT_THAT(refused(R"({"type":"t")"), HasSubstr("line 1"));
+  EXPECT_THAT(refused(R"({"type":""})"), HasSubstr("type"));
+  EXPECT_THAT(refused(R"({"type":"t","payload_text":")" + std::string(101, 'x') + "\"}"),
+              HasSubstr("413 payload: 101 bytes, of at most 100"));
+  EXPECT_THAT(refused("[" + std::string(5, ' ') + R"({"type":"t"},{},{},{},{},{}])"),
+              HasSubstr("400 "));
+  const Response no_type = ask("POST", "/v1/tasks", "", {{"content-type", "text/plain"}}).get();
+  EXPECT_EQ(no_type.status, 415);
+}
+
+TEST_F(ApiTest, pages_through_tasks) {
+  for (int i = 0; i < 5; ++i)
+    submit();
+  std::size_t seen = 0;
+  std::string cursor;
+  do {
+    const Response answer = get("/v1/tasks?state=pending&limit=2&cursor=" + cursor);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const TaskPage page = wire::read_page(answer.body).value();
+    seen += page.tasks.size();
+    cursor = page.next;
+  } while (!cursor.empty());
+  EXPECT_EQ(seen, 5U);
+  EXPECT_THAT(get("/v1/tasks?stat=dead").body, HasSubstr("did you mean \\\"state\\\"?"));
+  EXPECT_EQ(get("/v1/tasks?state=gone").status, 400);
+  EXPECT_EQ(get("/v1/tasks?limit=0").status, 400);
+  EXPECT_EQ(get("/v1/tasks?limit=1001").status, 400);
+  EXPECT_EQ(get("/v1/tasks?cursor=nonsense").status, 400);
+  EXPECT_EQ(get("/v1/dead?state=pending").status, 400);
+  EXPECT_EQ(get("/v1/dead").status, 200);
+}
+
+TEST_F(ApiTest, what_is_not_there_is_not_found) {
+  EXPECT_EQ(get("/v1/tasks/nonsense").status, 404);
+  EXPECT_EQ(get("/v1/tasks/00000000-0000-7000-8000-000000000001").status, 404);
+  EXPECT_EQ(post("/v1/tasks/00000000-0000-7000-8000-000000000001/cancel").status, 404);
+}
+
+TEST_F(ApiTest, N11_work_is_claimed_and_completed) {
+  const std::string id = submit(R"({"type":"t","payload":{"n":1}})");
+  const auto claims = claim();
+  ASSERT_EQ(claims.size(), 1U);
+  EXPECT_EQ(claims[0].id.text(), id);
+  EXPECT_EQ(claims[0].payload, R"({"n":1})");
+  EXPECT_EQ(claims[0].attempt, 1);
+  const std::string path = "/v1/claims/" + id;
+  const std::string token = std::to_string(claims[0].token.value);
+  EXPECT_EQ(post(path + "/extend", R"({"token":)" + token + R"(,"lease":"60s"})").status, 200);
+  EXPECT_EQ(post(path + "/complete", R"({"token":99})").status, 409);
+  const Response done = post(path + "/complete", R"({"token":)" + token + R"(,"result":[42]})");
+  EXPECT_EQ(done.status, 200);
+  EXPECT_THAT(done.body, HasSubstr(R"("state":"succeeded")"));
+  EXPECT_EQ(find(id).result, "[42]");
+  EXPECT_EQ(post(path + "/extend", R"({"token":)" + token + "}").status, 409);
+}
+
+TEST_F(ApiTest, work_that_failed_is_tried_again_later) {
+  const std::string id = submit();
+  const auto claims = claim();
+  ASSERT_EQ(claims.size(), 1U);
+  const Response failed =
+      post("/v1/claims/" + id + "/fail",
+           R"({"token":)" + std::to_string(claims[0].token.value) + R"(,"message":"no disk"})");
+  EXPECT_EQ(failed.status, 200) << failed.body;
+  EXPECT_THAT(failed.body, HasSubstr(R"("state":"retrying")"));
+  const TaskInfo info = find(id);
+  EXPECT_EQ(info.attempts, 1);
+  EXPECT_EQ(info.last_failure->message, "no disk");
+}
+
+TEST_F(ApiTest, a_claim_waits_for_a_task) {
+  auto waiting = ask("POST", "/v1/claims", R"({"wait":"60s"})");
+  EXPECT_EQ(waiting.wait_for(20ms), std::future_status::timeout);
+  const std::string id = submit();
+  EXPECT_EQ(wire::read_claims(waiting.get().body)->at(0).id.text(), id);
+  EXPECT_TRUE(claim().empty());
+}
+
+TEST_F(ApiTest, a_claimer_that_is_gone_gets_nothing) {
+  const auto gone = std::make_shared<Gone>();
+  auto waiting = ask("POST", "/v1/claims", R"({"wait":"60s"})", {}, gone);
+  node_->on_loop([&] { gone->tell(); });
+  EXPECT_EQ(waiting.wait_for(20s), std::future_status::ready);
+  const std::string id = submit();
+  EXPECT_EQ(find(id).state, TaskState::pending);
+}
+
+TEST_F(ApiTest, those_who_wait_are_answered_when_work_stops) {
+  auto waiting = ask("POST", "/v1/claims", R"({"wait":"60s"})");
+  ASSERT_TRUE(node_->stop_work());
+  EXPECT_TRUE(wire::read_claims(waiting.get().body)->empty());
+}
+
+TEST_F(ApiTest, a_person_may_cancel_and_bring_back) {
+  const std::string id = submit();
+  EXPECT_EQ(post("/v1/tasks/" + id + "/retry").status, 409);
+  const Response canceled = post("/v1/tasks/" + id + "/cancel");
+  EXPECT_EQ(canceled.status, 200);
+  EXPECT_THAT(canceled.body, HasSubstr(R"("state":"canceled")"));
+  EXPECT_EQ(post("/v1/tasks/" + id + "/cancel").status, 409);
+}
+
+TEST_F(ApiTest, queues_are_counted_paused_and_resumed) {
+  submit(R"({"type":"t","queue":"a b"})");
+  EXPECT_EQ(post("/v1/queues/a%20b/pause").status, 200);
+  auto queues = wire::read_queues(get("/v1/queues").body).value();
+  ASSERT_EQ(queues.size(), 1U);
+  EXPECT_EQ(queues[0].name, "a b");
+  EXPECT_TRUE(queues[0].paused);
+  EXPECT_EQ(queues[0].count(TaskState::pending), 1U);
+  EXPECT_TRUE(claim(R"(,"queue":"a b")").empty());
+  EXPECT_EQ(post("/v1/queues/a%20b/resume").status, 200);
+  EXPECT_EQ(claim(R"(,"queue":"a b")").size(), 1U);
+  EXPECT_EQ(get("/v1/dead/groups").body, R"({"groups":[]})");
+}
+
+TEST_F(ApiTest, says_how_it_is) {
+  EXPECT_EQ(get("/healthz").body, "ok\n");
+  EXPECT_EQ(get("/readyz").status, 200);
+  ready_ = false;
+  EXPECT_EQ(get("/readyz").status, 503);
+}
+
+TEST_F(ApiTest, the_page_names_every_route_and_no_other) {
+  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/api.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_FALSE(page.empty());
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != std::string::npos;
+       at = page.find("\n| `", at + 1))
+    rows += page.compare(at + 4, 3, "GET") == 0 || page.compare(at + 4, 4, "POST") == 0;
+  EXPECT_EQ(rows, routes_.all().size());
+  for (const Route& route : routes_.all()) {
+    const std::string role = route.role ? std::string(to_string(*route.role)) : "anyone";
+    EXPECT_THAT(page, HasSubstr("| `" + route.method + " " + route.pattern + "` | " + role + " | " +
+                                route.summary + " |\n"));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::http

@@ -1,0 +1,162 @@
+#include "http/gate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "http/problem.hpp"
+
+namespace holdfast::http {
+namespace {
+
+std::vector<std::string_view> segments_of(std::string_view path) {
+  std::vector<std::string_view> segments;
+  path.remove_prefix(1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    segments.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return segments;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+bool is_param(std::string_view segment) {
+  return segment.starts_with('{') && segment.ends_with('}');
+}
+
+bool matches(std::string_view pattern, std::string_view path,
+             std::map<std::string, std::string, std::less<>>& params) {
+  const auto wanted = segments_of(pattern);
+  const auto given = segments_of(path);
+  if (wanted.size() != given.size()) return false;
+  params.clear();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto decoded = percent_decoded(given[i], false);
+    if (!decoded) return false;
+    if (is_param(wanted[i])) {
+      if (decoded->empty()) return false;
+      params.emplace(wanted[i].substr(1, wanted[i].size() - 2), *decoded);
+    } else if (*decoded != wanted[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_safe(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS";
+}
+
+// Without its port.
+std::string_view name_of(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_own_name(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kOwn = {"localhost", "127.0.0.1", "[::1]"};
+  return std::ranges::find(kOwn, name) != kOwn.end();
+}
+
+// "https://a.example:8443" → "a.example:8443"
+std::string_view host_of(std::string_view origin) {
+  const std::size_t scheme = origin.find("://");
+  return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
+}
+
+bool comes_from_elsewhere(const Request& request) {
+  if (const auto site = request.header("sec-fetch-site")) {
+    if (*site == "cross-site" || *site == "same-site") return true;
+  }
+  const auto origin = request.header("origin");
+  return origin && host_of(*origin) != request.header("host").value_or("");
+}
+
+}  // namespace
+
+void Routes::add(Route route) {
+  routes_.push_back(std::move(route));
+}
+
+Routes::Match Routes::find(std::string_view method, std::string_view path) const {
+  Match match;
+  if (!path.starts_with('/')) return match;
+  const std::string_view looked_for = method == "HEAD" ? "GET" : method;
+  for (const Route& route : routes_) {
+    std::map<std::string, std::string, std::less<>> params;
+    if (!matches(route.pattern, path, params)) continue;
+    if (route.method == looked_for) {
+      match.route = &route;
+      match.params = std::move(params);
+      return match;
+    }
+    match.allowed += (match.allowed.empty() ? "" : ", ") + route.method;
+  }
+  return match;
+}
+
+std::expected<Gate::Admitted, Response> Gate::admit(Head head) const {
+  Request request{.method = std::move(head.method), .headers = std::move(head.headers)};
+  const std::string_view target = head.target;
+  const std::size_t mark = target.find('?');
+  request.path = std::string(target.substr(0, mark));
+  auto query = parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
+  if (!query) return std::unexpected(problem(400, "the query is not well formed"));
+  request.query = std::move(*query);
+
+  Routes::Match match = routes_.find(request.method, request.path);
+  if (!match.route && !match.allowed.empty()) {
+    return std::unexpected(problem(405, request.method + " is not possible here: " + match.allowed,
+                                   {{"Allow", match.allowed}}));
+  }
+  if (!match.route) return std::unexpected(problem(404, "there is nothing at " + request.path));
+  request.params = std::move(match.params);
+
+  auto caller = caller_of(request, *match.route);
+  if (!caller) return std::unexpected(std::move(caller).error());
+  request.caller = *std::move(caller);
+  if (!is_safe(request.method) && comes_from_elsewhere(request)) {
+    return std::unexpected(problem(403, "a page of another origin may not change anything here"));
+  }
+  return Admitted{match.route, std::move(request)};
+}
+
+std::expected<Caller, Response> Gate::caller_of(const Request& request, const Route& route) const {
+  for (const char* name : {"token", "access_token", "api_key"}) {
+    if (request.parameter(name)) {
+      return std::unexpected(problem(
+          400, "a token in the address ends up in logs: send it as \"Authorization: Bearer …\""));
+    }
+  }
+  if (tokens_.empty()) {
+    if (!is_own_name(name_of(request.header("host").value_or("")))) {
+      return std::unexpected(
+          problem(421,
+                  "without tokens only localhost is served: ask for it by that name, or configure "
+                  "tokens"));
+    }
+    return Caller{.name = "local", .role = Role::operate};
+  }
+  if (!route.role) return Caller{};
+  constexpr std::string_view kScheme = "Bearer ";
+  const auto given = request.header("authorization").value_or("");
+  if (!given.starts_with(kScheme)) {
+    return std::unexpected(problem(401, "a token is needed: send \"Authorization: Bearer …\"",
+                                   {{"WWW-Authenticate", "Bearer"}}));
+  }
+  auto caller = tokens_.caller_of(given.substr(kScheme.size()));
+  if (!caller) {
+    return std::unexpected(problem(401, "this token is not known",
+                                   {{"WWW-Authenticate", "Bearer error=\"invalid_token\""}}));
+  }
+  if (!includes(caller->role, *route.role)) {
+    return std::unexpected(problem(403,
+                                   "token \"" + caller->name + "\" may " +
+                                       std::string(to_string(caller->role)) + "; this needs " +
+                                       std::string(to_string(*route.role)),
+                                   {{"WWW-Authenticate", "Bearer error=\"insufficient_scope\""}}));
+  }
+  return *std::move(caller);
+}
+
+}  // namespace holdfast::http
