@@ -12,8 +12,8 @@ engine::Options options_of(const Plan& plan, const std::string& owner) {
   options.janitor_every = plan.janitor_every;
   options.keep.succeeded = plan.keep;
   options.keep.canceled = plan.keep;
-  options.breaker.consecutive_failures = 2;
-  options.breaker.open_for = retry::fixed(std::chrono::seconds(4));
+  options.breaker.consecutive_failures = 1;
+  options.breaker.open_for = retry::fixed(std::chrono::seconds(8));
   return options;
 }
 
