@@ -41,7 +41,7 @@ class CoroutineThread {
     thread_ = std::thread([context = context_, ended = std::move(ended)]() mutable {
       const auto work = boost::asio::make_work_guard(*context);
       context->run();
-      ended.set_value_at_thread_exit();
+      ended.set_value();
     });
   }
 
