@@ -233,7 +233,7 @@ TEST_F(ServerTest, a_head_is_asked_for_without_its_body) {
 }
 
 TEST_F(ServerTest, cuts_off_slow_callers) {
-  start({.header_timeout = 50ms, .body_timeout = 50ms, .idle_timeout = 50ms});
+  start({.header_timeout = 400ms, .body_timeout = 400ms, .idle_timeout = 400ms});
   Caller head = caller();
   EXPECT_THAT(head.ask("GET /hel"), StartsWith("HTTP/1.1 408 "));
   EXPECT_TRUE(head.is_closed());
