@@ -30,6 +30,7 @@ using Parser = beast::http::request_parser<beast::http::string_body>;
 // How often connections are looked at that may have taken too long. One timer for all of them:
 // one for each step of each would cost more than the steps.
 constexpr Duration kSweepEvery = std::chrono::milliseconds(250);
+constexpr Duration kAcceptAgain = std::chrono::milliseconds(100);
 constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 constexpr Duration kWriteTimeout = std::chrono::seconds(30);
 
@@ -114,6 +115,7 @@ struct Server::Parts : std::enable_shared_from_this<Server::Parts> {
   std::size_t busy = 0;
   bool stopping = false;
   std::unique_ptr<ports::Loop::Timer> sweeping;
+  std::unique_ptr<ports::Loop::Timer> accepting_again;
   std::time_t date_second = 0;
   std::string date_text;
 };
@@ -256,9 +258,14 @@ class Connection final : public AnyConnection,
 
   void ask_for_body() {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    asking_ = true;
     asio::async_write(stream_, asio::buffer(kContinue),
                       [self = this->shared_from_this()](const ErrorCodeOf& error, std::size_t) {
-                        if (error) self->close();
+                        self->asking_ = false;
+                        if (error) return self->close();
+                        if (auto held = std::exchange(self->held_, std::nullopt)) {
+                          self->respond(std::move(held->first), held->second);
+                        }
                       });
   }
 
@@ -293,6 +300,10 @@ class Connection final : public AnyConnection,
 
   void respond(Response response, bool may_go_on) {
     if (closed_ || writing_) return;
+    if (asking_) {  // one write at a time
+      if (!held_) held_.emplace(std::move(response), may_go_on);
+      return;
+    }
     end_request();
     gone_.reset();
     phase_ = Phase::answering;
@@ -385,6 +396,8 @@ class Connection final : public AnyConnection,
   bool keep_alive_ = true;
   bool is_head_ = false;
   bool lingering_ = false;
+  bool asking_ = false;                            // for a body: "100 Continue" is being written
+  std::optional<std::pair<Response, bool>> held_;  // the answer that waits for that
   bool closed_ = false;
 };
 
@@ -442,7 +455,7 @@ void Server::Parts::accept() {
     // Out of descriptors, most likely: it would fail again at once.
     self->log.log(Level::warning, "http.accept", "a connection could not be accepted",
                   {{"error", error.message()}});
-    self->loop.post([weak] {
+    self->accepting_again = self->loop.after(kAcceptAgain, [weak] {
       if (const auto alive = weak.lock()) alive->accept();
     });
   });
@@ -510,6 +523,7 @@ Result<void> Server::reload_tls() {
 
 void Server::stop_accepting() {
   parts_->stopping = true;
+  parts_->accepting_again.reset();
   ErrorCodeOf ignored;
   parts_->acceptor.close(ignored);
   for (const auto& connection : parts_->connections) {

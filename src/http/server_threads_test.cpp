@@ -186,6 +186,16 @@ TEST_F(ServerTest, says_that_it_wants_the_body) {
   EXPECT_THAT(caller.ask("ok"), HasSubstr("\r\n\r\nok"));
 }
 
+TEST_F(ServerTest, answers_after_it_has_asked_for_a_body_that_was_there_already) {
+  start();
+  Caller caller = this->caller();
+  ASSERT_TRUE(
+      caller.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+                  "Expect: 100-continue\r\n\r\nok"));
+  EXPECT_EQ(caller.receive(), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_THAT(caller.receive(), HasSubstr("\r\n\r\nok"));
+}
+
 TEST_F(ServerTest, refuses_before_the_body_is_sent) {
   start({.max_body = 1000});
   Caller large = caller();

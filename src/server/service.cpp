@@ -1,12 +1,7 @@
 #include "server/service.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <future>
-#include <mutex>
 #include <utility>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "handlers/command.hpp"
 #include "handlers/command_rules.hpp"
