@@ -59,7 +59,7 @@ struct Http {
   bool operator==(const Http&) const = default;
 };
 
-enum class Role : std::uint8_t { submit, read, operate };
+enum class Role : std::uint8_t { submit, read, work, operate };
 
 using Sha256 = std::array<std::uint8_t, 32>;
 

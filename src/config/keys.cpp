@@ -22,8 +22,10 @@ constexpr std::uint64_t kGiB = kMiB * 1024;
 constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
 constexpr Duration kDay = 24h;
 
-constexpr std::array<std::pair<std::string_view, Role>, 3> kRoles = {
-    {{"submit", Role::submit}, {"read", Role::read}, {"operate", Role::operate}}};
+constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {{{"submit", Role::submit},
+                                                                      {"read", Role::read},
+                                                                      {"work", Role::work},
+                                                                      {"operate", Role::operate}}};
 constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
     {{"debug", Level::debug},
      {"info", Level::info},
@@ -160,10 +162,10 @@ Section<Token> token_section() {
   return {"token",
           "Who may use the API. `hash` or `secret`: exactly one of them.",
           {
-              row<Token>(
-                  "role", &Token::role, Choice<Role>{"role", kRoles}, yes,
-                  "`submit` (hand in tasks), `read` (look at everything) or `operate` (everything)",
-                  {.required = true}),
+              row<Token>("role", &Token::role, Choice<Role>{"role", kRoles}, yes,
+                         "`submit` (hand in tasks), `read` (look at everything), `work` (claim "
+                         "tasks and settle them) or `operate` (everything)",
+                         {.required = true}),
               row<Token>("hash", &Token::hash, HashText{}, yes,
                          "`sha256:` and the hexadecimal SHA-256 of the token"),
               row<Token>("secret", &Token::secret, SecretText{SecretText::Use::token}, yes,

@@ -20,42 +20,6 @@ void Api::add_to(Routes& routes) {
   add_health(routes);
 }
 
-void Api::add_dead(Routes& routes) {
-  routes.add({.method = "GET",
-              .pattern = "/v1/dead",
-              .role = Role::read,
-              .summary = "A page of dead letters, latest first",
-              .handle = [this](const Request& request, Reply reply) {
-                list(request, std::move(reply), true);
-              }});
-  routes.add({.method = "GET",
-              .pattern = "/v1/dead/groups",
-              .role = Role::read,
-              .summary = "Dead letters and failed tasks, grouped by what went wrong",
-              .handle = [this](const Request& request, Reply reply) {
-                groups(request, std::move(reply));
-              }});
-}
-
-void Api::groups(const Request& request, Reply reply) {
-  std::size_t limit = 100;
-  if (const auto given = request.parameter("limit")) {
-    const auto read = count_in(*given, 1000);
-    if (!read) return reply(problem(400, "limit: is no number from 1 to 1000"));
-    limit = *read;
-  }
-  ports::lane_ask(node_.reader(), ports::Groups{limit},
-                  [reply = std::move(reply)](Result<ports::Groups::Answer> found) mutable {
-                    if (!found) return reply(problem(found.error()));
-                    std::vector<FailureGroup> groups;
-                    for (ports::Group& group : *found)
-                      groups.push_back(node::to_info(std::move(group)));
-                    reply(json(200, [&](auto& writer) {
-                      write(writer, std::span<const FailureGroup>(groups));
-                    }));
-                  });
-}
-
 void Api::add_queues(Routes& routes) {
   routes.add({.method = "GET",
               .pattern = "/v1/queues",
@@ -105,7 +69,7 @@ void Api::add_claims(Routes& routes) {
   const auto add = [&](const char* pattern, const char* summary, Member member) {
     routes.add({.method = "POST",
                 .pattern = pattern,
-                .role = Role::operate,
+                .role = Role::work,
                 .summary = summary,
                 .handle = [this, member](const Request& request, Reply reply) {
                   if (!is_json(request)) return reply(not_json());

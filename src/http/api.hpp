@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <holdfast/clock.hpp>
 
+#include "core/rules.hpp"
 #include "http/gate.hpp"
 
 namespace holdfast::node {
@@ -42,6 +45,10 @@ class Api {
   void find(const Request& request, Reply reply);
   void list(const Request& request, Reply reply, bool dead_only);
   void groups(const Request& request, Reply reply);
+  enum class Fate : std::uint8_t { replay, discard };
+  void decide_dead(const Request& request, Fate fate, Reply reply);
+  void decide_each(std::vector<TaskId> ids, Fate fate, core::ReplayOptions options,
+                   std::string next, Reply reply);
   void cancel(const Request& request, Reply reply);
   void replay(const Request& request, Reply reply);
   void queues(Reply reply);

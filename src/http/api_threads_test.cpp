@@ -8,6 +8,7 @@
 #include "http/api.hpp"
 #include "node/registry.hpp"
 #include "wire/claims.hpp"
+#include "wire/dead_json.hpp"
 #include "wire/problem.hpp"
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
@@ -30,6 +31,7 @@ class ApiTest : public ::testing::Test {
     api_.add_to(routes_);
     node::Node::Work work;
     work.types.emplace_back("t", engine::TypeOptions{.policy = {.wait = retry::fixed(1h)}});
+    work.types.emplace_back("fragile", engine::TypeOptions{.policy = {.crashes = 1}});
     EXPECT_TRUE(node_->start_work(std::move(work)));
   }
   ~ApiTest() override { static_cast<void>(node_->stop_work()); }
@@ -64,6 +66,7 @@ class ApiTest : public ::testing::Test {
   std::vector<wire::Claimed> claim(const std::string& more = "") {
     return wire::read_claims(post("/v1/claims", R"({"worker":"w")" + more + "}").body).value();
   }
+  std::string dead(const std::string& kind = "error");
   TaskInfo find(const std::string& id) {
     return wire::read_task(get("/v1/tasks/" + id).body).value();
   }
@@ -265,6 +268,74 @@ TEST_F(ApiTest, the_page_names_every_route_and_no_other) {
     EXPECT_THAT(page, HasSubstr("| `" + route.method + " " + route.pattern + "` | " + role + " | " +
                                 route.summary + " |\n"));
   }
+}
+
+// A dead letter; one of kind "crash" needs a person.
+std::string ApiTest::dead(const std::string& kind) {
+  const std::string id =
+      submit(kind == "crash" ? R"({"type":"fragile"})" : R"({"type":"t","attempts":1})");
+  const auto claims = claim();
+  const Response answer =
+      post("/v1/claims/" + id + "/fail", R"({"token":)" + std::to_string(claims.at(0).token.value) +
+                                             R"(,"message":"no","kind":")" + kind + "\"}");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(find(id).state, TaskState::dead);
+  return id;
+}
+
+TEST_F(ApiTest, many_dead_letters_come_back_by_id_or_by_filter_T5) {
+  const std::string first = dead();
+  const std::string second = dead();
+  const std::string waiting = submit();
+  const auto by_id = wire::read_dead_answer(
+      post("/v1/dead/replay", R"({"ids":[")" + first + R"(",")" + waiting + R"("]})").body);
+  ASSERT_TRUE(by_id);
+  EXPECT_EQ(by_id->done, 1U);
+  ASSERT_EQ(by_id->refused.size(), 1U);
+  EXPECT_EQ(by_id->refused[0].id.text(), waiting);
+  EXPECT_EQ(by_id->refused[0].problem.status, 409);
+  EXPECT_EQ(find(first).state, TaskState::pending);
+  EXPECT_EQ(find(second).state, TaskState::dead);
+
+  const std::string group = find(second).group;
+  const auto none =
+      wire::read_dead_answer(post("/v1/dead/discard", R"({"filter":{"queue":"elsewhere"}})").body);
+  EXPECT_EQ(none->done, 0U);
+  const auto matching = wire::read_dead_answer(
+      post("/v1/dead/discard", R"({"filter":{"group":")" + group + R"("},"limit":5})").body);
+  EXPECT_EQ(matching->done, 1U);
+  EXPECT_EQ(find(second).state, TaskState::canceled);
+}
+
+TEST_F(ApiTest, a_filter_goes_over_all_that_match_page_by_page) {
+  for (int i = 0; i < 5; ++i)
+    static_cast<void>(dead());
+  std::uint64_t done = 0;
+  std::string cursor;
+  for (int calls = 0; calls < 10; ++calls) {
+    const auto page = wire::read_dead_answer(
+        post("/v1/dead/replay", R"({"filter":{},"limit":2,"cursor":")" + cursor + "\"}").body);
+    ASSERT_TRUE(page) << page.error().text();
+    EXPECT_LE(page->done, 2U);
+    done += page->done;
+    cursor = page->next;
+    if (cursor.empty()) break;
+  }
+  EXPECT_EQ(done, 5U);
+}
+
+TEST_F(ApiTest, what_needs_a_person_comes_back_by_id_and_insisting_only_N7) {
+  const std::string id = dead("crash");
+  const auto all = wire::read_dead_answer(post("/v1/dead/replay", R"({"filter":{}})").body);
+  EXPECT_EQ(all->done, 0U);
+  ASSERT_EQ(all->refused.size(), 1U);
+  EXPECT_EQ(find(id).state, TaskState::dead);
+  EXPECT_EQ(post("/v1/dead/replay", R"({"filter":{},"insist":true})").status, 400);
+  EXPECT_EQ(post("/v1/dead/discard", R"({"ids":[")" + id + R"("],"insist":true})").status, 400);
+  const auto one = wire::read_dead_answer(
+      post("/v1/dead/replay", R"({"ids":[")" + id + R"("],"insist":true})").body);
+  EXPECT_EQ(one->done, 1U);
+  EXPECT_EQ(find(id).state, TaskState::pending);
 }
 
 }  // namespace

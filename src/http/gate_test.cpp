@@ -19,6 +19,7 @@ Routes some_routes() {
   add("GET", "/v1/tasks", Role::read);
   add("GET", "/v1/tasks/{id}", Role::read);
   add("POST", "/v1/tasks/{id}/cancel", Role::operate);
+  add("POST", "/v1/claims", Role::work);
   add("GET", "/healthz", std::nullopt);
   return routes;
 }
@@ -46,6 +47,7 @@ class GateTest : public ::testing::Test {
   const Gate open_{routes_, Tokens()};
   const Gate closed_{routes_, Tokens({{"ci", Role::submit, sha256("submit-submit-1")},
                                       {"eye", Role::read, sha256("read-read-read-1")},
+                                      {"box", Role::work, sha256("work-work-work-1")},
                                       {"ann", Role::operate, sha256(kSecret)}})};
   std::string said_;
   Fields headers_;
@@ -82,7 +84,7 @@ TEST_F(GateTest, every_route_refuses_no_token_a_wrong_one_and_a_lesser_one) {
     EXPECT_EQ(status(closed_, with_token(route.method, path, "")), needs ? 401 : 200) << path;
     for (const auto& [token, role] :
          {std::pair("submit-submit-1", Role::submit), std::pair("read-read-read-1", Role::read),
-          std::pair(kSecret, Role::operate)}) {
+          std::pair("work-work-work-1", Role::work), std::pair(kSecret, Role::operate)}) {
       const bool may = !needs || includes(role, *route.role);
       EXPECT_EQ(status(closed_, with_token(route.method, path, token)), may ? 200 : 403)
           << route.method << " " << path << " as " << to_string(role);

@@ -19,6 +19,7 @@ std::string_view to_string(Role role) noexcept {
   switch (role) {
     case Role::submit: return "submit";
     case Role::read: return "read";
+    case Role::work: return "work";
     case Role::operate: return "operate";
   }
   return "";

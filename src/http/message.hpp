@@ -13,8 +13,9 @@
 // Requests and answers as routes see them: values, whatever carries them.
 namespace holdfast::http {
 
-// What a caller may do. Who may operate may do all of it.
-enum class Role : std::uint8_t { submit, read, operate };
+// What a caller may do: hand in tasks; look at everything; claim tasks and work on them. Who may
+// operate may do all of it.
+enum class Role : std::uint8_t { submit, read, work, operate };
 
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] constexpr bool includes(Role has, Role needed) noexcept {

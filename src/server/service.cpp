@@ -20,6 +20,7 @@ http::Role role_of(config::Role role) {
   switch (role) {
     case config::Role::submit: return http::Role::submit;
     case config::Role::read: return http::Role::read;
+    case config::Role::work: return http::Role::work;
     case config::Role::operate: return http::Role::operate;
   }
   return http::Role::submit;
