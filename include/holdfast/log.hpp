@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -79,8 +80,14 @@ class Logger {
   Logger() = default;
   explicit Logger(LogSink& sink, const Clock& clock = system_clock(), Level least = Level::info)
       : sink_(&sink), clock_(&clock), least_(least) {}
+  // With a level that may change while the program runs. It must outlive all copies.
+  Logger(LogSink& sink, const Clock& clock, const std::atomic<Level>& least)
+      : sink_(&sink), clock_(&clock), changing_least_(&least) {}
 
-  [[nodiscard]] bool enabled(Level level) const noexcept { return sink_ && level >= least_; }
+  [[nodiscard]] bool enabled(Level level) const noexcept {
+    if (!sink_) return false;
+    return level >= (changing_least_ ? changing_least_->load(std::memory_order_relaxed) : least_);
+  }
 
   void log(Level level, std::string_view event, std::string_view message,
            std::span<const Field> fields) const {
@@ -95,6 +102,7 @@ class Logger {
   LogSink* sink_ = nullptr;
   const Clock* clock_ = nullptr;
   Level least_ = Level::info;
+  const std::atomic<Level>* changing_least_ = nullptr;  // in its place
 };
 
 }  // namespace holdfast

@@ -1,7 +1,9 @@
 // holdfast serve: a server, as its configuration says.
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <ostream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,6 +23,10 @@ constexpr const char* kExamples = R"(Examples:
 
 --check says what is wrong with a configuration, or prints it as it holds with
 all defaults, and starts nothing.
+
+SIGHUP reads the configuration again: tokens, queues, tasks, alerts and the log
+level hold at once; the log says what needs a restart. With a mistake in it,
+nothing changes.
 
 SIGINT or SIGTERM lets running tasks finish for their grace, hands back the
 rest, and ends; a second one ends the grace at once.
@@ -47,9 +53,19 @@ class Wanted {
     stop_ = true;
     changed_.notify_all();
   }
-  std::optional<Error> wait() {
+  void reload() {
+    const std::lock_guard lock(mutex_);
+    reload_ = true;
+    changed_.notify_all();
+  }
+  // True: the configuration is to be read again. False: it is over.
+  [[nodiscard]] bool wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stop_; });
+    changed_.wait(lock, [this] { return stop_ || reload_; });
+    return !stop_ && std::exchange(reload_, false);
+  }
+  [[nodiscard]] std::optional<Error> why() {
+    const std::lock_guard lock(mutex_);
     return broken_;
   }
 
@@ -57,6 +73,7 @@ class Wanted {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
+  bool reload_ = false;
   std::optional<Error> broken_;
 };
 
@@ -79,6 +96,23 @@ std::string without_effect(const config::Config& config) {
   return names;
 }
 
+void reload(server::Service& service, const std::string& path, std::atomic<Level>& level,
+            const Logger& log) {
+  if (path.empty()) {
+    log.log(Level::warning, "config.no_file", "there is no configuration file to read again");
+    return;
+  }
+  const auto config = config::read(path);
+  const auto done =
+      config ? service.reload(*config) : Result<void>(std::unexpected(config.error()));
+  if (!done) {
+    log.log(Level::error, "config.refused", "the configuration stays as it was",
+            {{"error", done.error().message}});
+    return;
+  }
+  level = config->log.level;
+}
+
 int serve(const Options& options, Io& io) {
   const auto config =
       options.path.empty() ? Result<config::Config>(config::Config()) : config::read(options.path);
@@ -90,7 +124,8 @@ int serve(const Options& options, Io& io) {
     io.out << config::describe(*config);
     return kDone;
   }
-  const Logger log(stderr_log(), system_clock(), config->log.level);
+  std::atomic<Level> level(config->log.level);
+  const Logger log(stderr_log(), system_clock(), level);
   if (const std::string names = without_effect(*config); !names.empty()) {
     log.log(Level::warning, "config.no_effect", "these keys have no effect yet", {{"keys", names}});
   }
@@ -98,14 +133,17 @@ int serve(const Options& options, Io& io) {
   auto service = server::Service::start(
       *config, {.log = log,
                 .on_broken = [&](const Error& error) { wanted.broken(error); },
-                .on_signal = [&](int) { wanted.stop(); }});
+                .on_signal = [&](int) { wanted.stop(); },
+                .on_hangup = [&] { wanted.reload(); }});
   if (!service) {
     io.err << "holdfast serve: " << service.error().text() << '\n';
     return kFailed;
   }
   log.log(Level::info, "server.ready", "tasks are accepted",
           {{"url", (*service)->url()}, {"store", config->store.url}});
-  const auto broken = wanted.wait();
+  while (wanted.wait())
+    reload(**service, options.path, level, log);
+  const auto broken = wanted.why();
   const server::Service::Stopped stopped = (*service)->stop();
   if (broken || stopped.error) return kFailed;
   return stopped.cut_short > 0 ? kKept : kDone;

@@ -94,6 +94,7 @@ struct Engine::Roles {
                   }};
   Shutdown shutdown{floor, settler, timeouts, processors};
   UuidSource ids{floor.parts.random};
+  bool running = false;  // started, and what dead owners left is rescued
 };
 
 // The claims go right behind what they may find: both are one batch for the store.
@@ -131,11 +132,34 @@ void Engine::handle(std::string type, TypeOptions options) {
   if (!dependency.empty()) added.breaker = &roles_->breakers.of(dependency);
 }
 
+void Engine::forget(const std::string& type) {
+  roles_->floor.remove_type(type);
+}
+
 void Engine::serve(QueueOptions queue) {
   Roles& roles = *roles_;
+  if (Processor* const processor = roles.processor_of(queue.name)) {
+    processor->set_concurrency(queue.concurrency);
+    if (roles.running && !roles.floor.shutting_down) processor->start();
+    return;
+  }
   roles.processors.push_back(std::make_unique<Processor>(
       roles.floor, Processor::Roles{roles.settler, roles.breakers, roles.timeouts}, roles.inbox,
       std::move(queue)));
+  if (roles.running && !roles.floor.shutting_down) roles.processors.back()->start();
+}
+
+void Engine::leave(const std::string& queue) {
+  Roles& roles = *roles_;
+  Processor* const processor = roles.processor_of(queue);
+  if (!processor) return;
+  processor->stop();
+  const std::vector<std::shared_ptr<LiveRun>> runs(roles.floor.runs.begin(),
+                                                   roles.floor.runs.end());
+  for (const auto& run : runs) {
+    if (&run->processor() == processor) processor->take_back(run, core::HandedBack{});
+  }
+  roles.settler.flush();
 }
 
 void Engine::start(std::move_only_function<void()> ready) {
@@ -147,6 +171,7 @@ void Engine::start(std::move_only_function<void()> ready) {
                              {"types", roles.floor.type_count()}});
   auto first_done = [&roles, ready = std::make_shared<decltype(ready)>(std::move(ready))] {
     if (!roles.floor.shutting_down) {
+      roles.running = true;
       for (const auto& processor : roles.processors)
         processor->start();
       roles.janitor.start();

@@ -57,10 +57,14 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // What it runs; before start(). A task whose type nobody handles fails, and is retried by the
-  // default policy. An engine without queues runs nothing: a client, a janitor and a rescuer.
+  // What it runs. A task whose type nobody handles fails, and is retried by the default policy. An
+  // engine without queues runs nothing: a client, a janitor and a rescuer. May be said anew while
+  // it runs: attempts that have been given to a handler end as they began.
   void handle(std::string type, TypeOptions options);
+  void forget(const std::string& type);
   void serve(QueueOptions queue);
+  // Claims no more of it; what has not begun is handed back.
+  void leave(const std::string& queue);
 
   // Rescues what dead owners have left (N8), then begins to claim, then calls `ready`. While the
   // store is away both are tried again.

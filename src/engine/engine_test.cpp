@@ -301,5 +301,62 @@ TEST(Engine, may_be_destroyed_while_handlers_hold_attempts) {
   EXPECT_EQ(world.store.tasks().begin()->second.record.task.state, State::running);
 }
 
+TEST(Engine, a_type_may_be_handled_otherwise_while_it_runs) {
+  World world;
+  auto old = std::make_shared<TestHandler>();
+  world.run(old);
+  const TaskId first = world.submit();
+  ASSERT_EQ(old->runs.size(), 1U);
+  world.engine->handle("t", {.handler = succeeding()});
+  EXPECT_EQ(world.state(world.submit()), State::succeeded);
+  EXPECT_EQ(world.state(first), State::running);  // ends as it began
+  ASSERT_TRUE(old->runs[0]->begin());
+  old->runs[0]->finish(core::Success{"old"});
+  world.loop.settle();
+  EXPECT_EQ(world.record(first).result, "old");
+
+  world.engine->handle("u", {.handler = succeeding()});
+  EXPECT_EQ(world.state(world.submit({.type = "u"})), State::succeeded);
+  world.engine->forget("u");
+  const TaskId unknown = world.submit({.type = "u"});
+  EXPECT_EQ(world.state(unknown), State::retrying);
+  EXPECT_THAT(world.record(unknown).task.last_failure->message, ::testing::HasSubstr("no handler"));
+}
+
+TEST(Engine, a_queue_may_be_served_wider_left_and_served_again_while_it_runs) {
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler, {}, 1);
+  std::vector<TaskId> tasks;
+  for (int i = 0; i < 3; ++i)
+    tasks.push_back(world.submit());
+  ASSERT_EQ(handler->runs.size(), 1U);
+  ASSERT_TRUE(handler->runs[0]->begin());
+  world.engine->serve({.name = "q", .concurrency = 2});
+  world.loop.settle();
+  EXPECT_EQ(handler->runs.size(), 2U);
+
+  world.engine->leave("q");  // the second has not begun
+  world.loop.settle();
+  EXPECT_EQ(world.state(tasks[0]), State::running);
+  EXPECT_EQ(world.state(tasks[1]), State::pending);
+  EXPECT_EQ(world.record(tasks[1]).task.spent.attempts, 0);
+  handler->runs[0]->finish(core::Success{});
+  EXPECT_FALSE(handler->runs[1]->begin());
+  handler->runs[1]->finish(core::HandedBack{});
+  world.loop.pass(10s);
+  EXPECT_EQ(world.state(tasks[0]), State::succeeded);
+  EXPECT_EQ(world.state(tasks[1]), State::pending);
+
+  world.engine->handle("t", {.handler = succeeding()});
+  world.engine->serve({.name = "q", .concurrency = 1});
+  world.engine->serve({.name = "other"});
+  const TaskId elsewhere = world.submit({.queue = "other"});
+  world.loop.settle();
+  EXPECT_EQ(world.state(tasks[1]), State::succeeded);
+  EXPECT_EQ(world.state(tasks[2]), State::succeeded);
+  EXPECT_EQ(world.state(elsewhere), State::succeeded);
+}
+
 }  // namespace
 }  // namespace holdfast::engine

@@ -34,10 +34,17 @@ void Floor::note(const Error& error) {
 
 TaskType& Floor::add_type(std::string name, TypeOptions type_options) {
   auto& place = types_[name];
-  const std::size_t index = place ? place->index : types_.size() - 1;
-  place = std::make_unique<TaskType>(
-      TaskType{.name = std::move(name), .options = std::move(type_options), .index = index});
+  if (place) retired_.push_back(std::move(place));
+  place = std::make_unique<TaskType>(TaskType{
+      .name = std::move(name), .options = std::move(type_options), .index = next_index_++});
   return *place;
+}
+
+void Floor::remove_type(std::string_view name) {
+  const auto found = types_.find(name);
+  if (found == types_.end()) return;
+  retired_.push_back(std::move(found->second));
+  types_.erase(found);
 }
 
 const TaskType* Floor::find_type(std::string_view name) const {

@@ -35,11 +35,15 @@ class Floor {
   // Looks at an error of the store; the first that says it is corrupt breaks the engine.
   void note(const Error& error);
 
+  // In place of one of the same name, if there is one.
   TaskType& add_type(std::string name, TypeOptions options);
+  void remove_type(std::string_view name);
   [[nodiscard]] const TaskType* find_type(std::string_view name) const;
   // Of a type that nobody handles: the default policy, and no handler.
   [[nodiscard]] const TaskType& type_or_default(std::string_view name) const;
   [[nodiscard]] std::size_t type_count() const noexcept { return types_.size(); }
+  // TaskType::index is always below it, of those that were replaced too.
+  [[nodiscard]] std::size_t index_count() const noexcept { return next_index_; }
   template <class Look>
   void for_each_type(Look look) const {
     for (const auto& [name, type] : types_)
@@ -80,6 +84,10 @@ class Floor {
   };
 
   std::unordered_map<std::string, std::unique_ptr<TaskType>, TextHash, std::equal_to<>> types_;
+  // Replaced or removed. Runs may still hold them, and there are only as many as people have made
+  // changes, so they are kept.
+  std::vector<std::unique_ptr<TaskType>> retired_;
+  std::size_t next_index_ = 1;  // 0 is that of the unknown
   TaskType unknown_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -19,9 +19,15 @@ Processor::Processor(Floor& floor, Roles roles, std::shared_ptr<Inbox> inbox, Qu
     : floor_(floor), roles_(roles), inbox_(std::move(inbox)), options_(std::move(options)) {}
 
 void Processor::start() {
-  started_of_type_.resize(floor_.type_count() + 1);
+  if (std::exchange(claiming_, true)) return;
   measured_at_ = floor_.now();
-  claiming_ = true;
+  dry_ = false;
+  run_once();
+}
+
+void Processor::set_concurrency(std::size_t concurrency) {
+  options_.concurrency = concurrency;
+  hand_over_kept();
   run_once();
 }
 
@@ -166,6 +172,7 @@ std::size_t Processor::most_ahead() {
   };
   for (const auto& run : kept_)
     ask(run->type());
+  started_of_type_.resize(floor_.index_count());
   floor_.for_each_type([&](const TaskType& type) {
     if (started_of_type_[type.index] > 0) ask(type);
   });
@@ -211,6 +218,7 @@ void Processor::refuse(const std::shared_ptr<LiveRun>& run, core::Outcome outcom
 void Processor::hand_over(const std::shared_ptr<LiveRun>& run, SteadyTime now) {
   run->on_loop.started = true;
   ++started_;
+  started_of_type_.resize(floor_.index_count());
   ++started_of_type_[run->type().index];
   roles_.timeouts.watch(run->time_out_at(now, floor_.wall_now()) - now, now);
   run->type().options.handler->start(LiveRun::for_handler(run));

@@ -34,11 +34,14 @@ class Processor {
   };
   Processor(Floor& floor, Roles roles, std::shared_ptr<Inbox> inbox, QueueOptions options);
 
-  void start();
+  void start();     // also after stop()
   void run_once();  // claims, if there are places free and there may be tasks
   void stop();      // claims no more; what was kept here is handed back
 
   [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+
+  // Other than it was; what is beyond it now is not taken back.
+  void set_concurrency(std::size_t concurrency);
 
   void news();                // there may be tasks that are due
   void due_at(WallTime due);  // there will be one
@@ -76,7 +79,7 @@ class Processor {
   Floor& floor_;
   const Roles roles_;
   const std::shared_ptr<Inbox> inbox_;
-  const QueueOptions options_;
+  QueueOptions options_;
 
   bool claiming_ = false;
   std::size_t asked_ = 0;    // places of claims under way

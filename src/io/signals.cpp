@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 namespace holdfast::io {
 namespace {
 
-constexpr std::array kHeard{SIGINT, SIGTERM};
+constexpr std::array kHeard{SIGINT, SIGTERM, SIGHUP};
 
 // Asio leaves the default action behind, which may not be what was there.
 class Actions {
@@ -39,11 +39,14 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
   Actions actions;  // restored after the set below has gone
   asio::signal_set set;
   Heard heard;
+  std::move_only_function<void()> hung_up;
   int count = 0;
 
-  Parts(asio::io_context& context, Heard then) : set(context), heard(std::move(then)) {
-    for (const int signal : kHeard)
-      set.add(signal);
+  Parts(asio::io_context& context, Heard then, std::move_only_function<void()> then_hung_up)
+      : set(context), heard(std::move(then)), hung_up(std::move(then_hung_up)) {
+    for (const int signal : kHeard) {
+      if (signal != SIGHUP || hung_up) set.add(signal);
+    }
   }
 
   void listen() {
@@ -51,13 +54,14 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
       const auto self = weak.lock();
       if (error || !self) return;
       self->listen();
+      if (signal == SIGHUP) return self->hung_up();
       self->heard(signal, ++self->count);
     });
   }
 };
 
-Signals::Signals(Loop& loop, Heard heard)
-    : parts_(std::make_shared<Parts>(loop.context(), std::move(heard))) {
+Signals::Signals(Loop& loop, Heard heard, std::move_only_function<void()> hung_up)
+    : parts_(std::make_shared<Parts>(loop.context(), std::move(heard), std::move(hung_up))) {
   parts_->listen();
 }
 

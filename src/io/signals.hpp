@@ -7,8 +7,8 @@ namespace holdfast::io {
 
 class Loop;
 
-// Hears SIGINT and SIGTERM for as long as it lives, in the place of whatever else would happen;
-// that is restored afterwards. One at a time in a process.
+// Hears SIGINT and SIGTERM, and SIGHUP if somebody wants to, for as long as it lives, in the place
+// of whatever else would happen; that is restored afterwards. One at a time in a process.
 //
 // Threads: made and destroyed on the loop's, or while the loop does not run; gone before the loop.
 class Signals {
@@ -16,8 +16,9 @@ class Signals {
   // `count` is 1 for the first of them, whichever it is, and then grows: a second one insists.
   using Heard = std::move_only_function<void(int signal, int count)>;
 
-  // `heard` is called on the loop, and may destroy this.
-  Signals(Loop& loop, Heard heard);
+  // `heard` is called on the loop, and may destroy this. So is `hung_up`, with SIGHUP, which is
+  // left alone where nothing is given.
+  Signals(Loop& loop, Heard heard, std::move_only_function<void()> hung_up = {});
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

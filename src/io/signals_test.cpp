@@ -26,6 +26,24 @@ TEST(Signals, are_heard_on_the_loop_and_counted) {
   EXPECT_EQ(heard, (std::vector<std::pair<int, int>>{{SIGTERM, 1}, {SIGINT, 2}}));
 }
 
+TEST(Signals, a_hangup_is_heard_apart_and_ends_nothing) {
+  Loop loop;
+  int hung_up = 0;
+  const Signals signals(
+      loop,
+      [&](int signal, int count) {
+        EXPECT_EQ(std::pair(signal, count), std::pair(SIGTERM, 1));
+        loop.stop();
+      },
+      [&] {
+        ++hung_up;
+        ::raise(SIGTERM);
+      });
+  loop.post([] { ::raise(SIGHUP); });
+  loop.run();
+  EXPECT_EQ(hung_up, 1);
+}
+
 volatile std::sig_atomic_t own_handler_ran = 0;
 
 TEST(Signals, give_back_what_was_there_before) {

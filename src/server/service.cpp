@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/change.hpp"
 #include "handlers/command.hpp"
 #include "handlers/command_rules.hpp"
 #include "handlers/webhook.hpp"
@@ -73,13 +74,17 @@ struct Service::Parts {
 
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
-  [[nodiscard]] Result<void> hire(node::Node::Work& work);
+  using Types = std::vector<std::pair<std::string, engine::TypeOptions>>;
+  // How the tasks of a configuration are run; of those that `old` has the same, nothing.
+  [[nodiscard]] Result<Types> types_of(const config::Config& from, const config::Config* old);
+  [[nodiscard]] Result<void> reload(const config::Config& next);
+  void change_engine(const config::Config& old, const config::Config& now, Types types);
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
   [[nodiscard]] node::Node::Work work();
   void set_limits();
   Stopped stop();
 
-  const config::Config config;
+  config::Config config;
   const Options options;
   std::shared_ptr<node::Node> node;
   std::shared_ptr<const io::AddressGuard> guard;
@@ -107,7 +112,11 @@ Result<void> Service::Parts::start() {
   if (!set) return set;
   node::Node::Work all = work();
   Result<void> hired;
-  node->on_loop([&] { hired = hire(all); });
+  node->on_loop([&] {
+    auto types = types_of(config, nullptr);
+    if (types) all.types = *std::move(types);
+    if (!types) hired = std::unexpected(std::move(types).error());
+  });
   if (!hired) return hired;
   if (auto started = node->start_work(std::move(all)); !started) return started;
   working = true;
@@ -122,10 +131,13 @@ Result<void> Service::Parts::start() {
 }
 
 Result<void> Service::Parts::set_up() {
-  signals = std::make_unique<io::Signals>(node->loop(), [this](int signal, int count) {
-    if (count > 1) return node->hurry();
-    if (options.on_signal) options.on_signal(signal);
-  });
+  signals = std::make_unique<io::Signals>(
+      node->loop(),
+      [this](int signal, int count) {
+        if (count > 1) return node->hurry();
+        if (options.on_signal) options.on_signal(signal);
+      },
+      options.on_hangup);
   auto made = io::AddressGuard::make(allowed_of(config.webhook));
   if (!made) return std::unexpected(std::move(made).error());
   guard = std::make_shared<const io::AddressGuard>(*std::move(made));
@@ -178,18 +190,24 @@ node::Node::Work Service::Parts::work() {
   return all;
 }
 
-Result<void> Service::Parts::hire(node::Node::Work& all) {
-  for (const auto& [name, task] : config.tasks) {
+Result<Service::Parts::Types> Service::Parts::types_of(const config::Config& from,
+                                                       const config::Config* old) {
+  Types types;
+  for (const auto& [name, task] : from.tasks) {
+    if (old) {
+      const auto before = old->tasks.find(name);
+      if (before != old->tasks.end() && before->second == task) continue;
+    }
     auto classifier = classifier_of(task);
     auto handler = handler_of(task);
     const Error* error = !classifier ? &classifier.error() : !handler ? &handler.error() : nullptr;
     if (error) return fail(error->code, "task \"" + name + "\"", error->text());
-    all.types.emplace_back(name, engine::TypeOptions{.handler = *std::move(handler),
-                                                     .policy = policy_of(task),
-                                                     .classifier = *std::move(classifier),
-                                                     .dependency = task.dependency});
+    types.emplace_back(name, engine::TypeOptions{.handler = *std::move(handler),
+                                                 .policy = policy_of(task),
+                                                 .classifier = *std::move(classifier),
+                                                 .dependency = task.dependency});
   }
-  return {};
+  return types;
 }
 
 Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config::Task& task) {
@@ -223,6 +241,52 @@ void Service::Parts::set_limits() {
     if (set) continue;
     options.log.log(Level::warning, "queue.limit", "the limit of a queue could not be set",
                     {{"queue", name}, {"error", set.error().text()}});
+  }
+}
+
+Result<void> Service::Parts::reload(const config::Config& next) {
+  config::Change change = config::diff(config, next);
+  Result<void> done;
+  node->on_loop([&] {
+    auto types = types_of(change.config, &config);
+    if (!types) {
+      done = std::unexpected(std::move(types).error());
+      return;
+    }
+    change_engine(config, change.config, *std::move(types));
+    gate->set_tokens(tokens_of(change.config));
+  });
+  if (!done) return done;
+  config = std::move(change.config);
+  set_limits();
+  for (const std::string& what : change.reloaded)
+    options.log.log(Level::info, "config.changed", what);
+  for (const std::string& what : change.needs_restart) {
+    options.log.log(Level::warning, "config.needs_restart",
+                    "this holds only after a restart: " + what);
+  }
+  options.log.log(
+      Level::info, "config.reloaded", "the configuration was read again",
+      {{"changed", change.reloaded.size()}, {"needs_restart", change.needs_restart.size()}});
+  return {};
+}
+
+// On the loop.
+void Service::Parts::change_engine(const config::Config& old, const config::Config& now,
+                                   Types types) {
+  engine::Engine& engine = node->engine();
+  for (const auto& [name, task] : old.tasks) {
+    if (!now.tasks.contains(name)) engine.forget(name);
+  }
+  for (auto& [name, how] : types)
+    engine.handle(std::move(name), std::move(how));
+  for (const auto& [name, queue] : old.queues) {
+    const auto after = now.queues.find(name);
+    if (after == now.queues.end() || after->second.pull) engine.leave(name);
+  }
+  for (const auto& [name, queue] : now.queues) {
+    if (queue.pull) continue;
+    engine.serve({.name = name, .concurrency = static_cast<std::size_t>(queue.concurrency)});
   }
 }
 
@@ -282,6 +346,14 @@ std::string Service::url() const {
 
 Service::Stopped Service::stop() {
   return parts_->stop();
+}
+
+Result<void> Service::reload(const config::Config& next) {
+  return parts_->reload(next);
+}
+
+const config::Config& Service::config() const {
+  return parts_->config;
 }
 
 void Service::hurry() {

@@ -26,6 +26,7 @@ class Service {
     std::function<void(const Error&)> on_broken = {};
     // The first SIGINT or SIGTERM; the second ends the grace by itself. Likewise.
     std::function<void(int signal)> on_signal = {};
+    std::function<void()> on_hangup = {};  // SIGHUP. Likewise.
   };
 
   // Returns once callers are served. What is wrong is said before anything is accepted.
@@ -36,6 +37,12 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   [[nodiscard]] std::string url() const;  // "http://127.0.0.1:8080"
+
+  // Has another configuration hold, as far as that can be without a new start; the log says what
+  // changed and what did not. Either all of that or, where something is wrong with it, nothing.
+  // Attempts that are under way end as they began.
+  [[nodiscard]] Result<void> reload(const config::Config& next);
+  [[nodiscard]] const config::Config& config() const;  // that holds now
 
   // How a shutdown went (T3).
   struct Stopped {

@@ -1,0 +1,102 @@
+#include <functional>
+#include <set>
+#include <string>
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/api.hpp"
+#include "node/registry.hpp"
+
+namespace holdfast::http {
+
+extern const std::string_view kOpenApi;
+
+namespace {
+
+namespace json = boost::json;
+
+class OpenApiTest : public ::testing::Test {
+ protected:
+  OpenApiTest() { api_.add_to(routes_); }
+
+  std::shared_ptr<node::Node> node_ = node::open("memory:openapi", {}).value();
+  Api api_{*node_, {}, system_clock(), [] { return true; }};
+  Routes routes_;
+  const json::value document_ = json::parse(kOpenApi);
+};
+
+std::string lower(std::string text) {
+  for (char& letter : text)
+    letter = static_cast<char>(std::tolower(letter));
+  return text;
+}
+
+TEST_F(OpenApiTest, names_every_route_with_its_role_and_no_other) {
+  std::set<std::string> described;
+  for (const auto& [path, methods] : document_.at("paths").as_object()) {
+    for (const auto& [method, operation] : methods.as_object()) {
+      described.insert(std::string(method) + " " + std::string(path) + " " +
+                       std::string(operation.at("x-holdfast-role").as_string()) + " " +
+                       std::string(operation.at("summary").as_string()));
+      const bool needs_token = operation.at("x-holdfast-role") != "anyone";
+      EXPECT_EQ(operation.at("security").as_array().size(), needs_token ? 1U : 0U) << path;
+    }
+  }
+  std::set<std::string> routed;
+  for (const Route& route : routes_.all()) {
+    const std::string role = route.role ? std::string(to_string(*route.role)) : "anyone";
+    routed.insert(lower(route.method) + " " + route.pattern + " " + role + " " + route.summary);
+  }
+  EXPECT_EQ(described, routed);
+}
+
+TEST_F(OpenApiTest, every_operation_has_a_name_of_its_own_its_parameters_and_answers) {
+  std::set<std::string> names;
+  for (const auto& [path, methods] : document_.at("paths").as_object()) {
+    for (const auto& [method, operation] : methods.as_object()) {
+      EXPECT_TRUE(names.insert(std::string(operation.at("operationId").as_string())).second)
+          << path;
+      EXPECT_GE(operation.at("responses").as_object().size(), 2U) << path;
+      const std::string pattern(path);
+      std::size_t in_path = 0;
+      if (const auto* parameters = operation.as_object().if_contains("parameters")) {
+        for (const json::value& parameter : parameters->as_array()) {
+          if (parameter.at("in") != "path") continue;
+          ++in_path;
+          const std::string name(parameter.at("name").as_string());
+          EXPECT_THAT(pattern, ::testing::HasSubstr("{" + name + "}"));
+        }
+      }
+      EXPECT_EQ(in_path, static_cast<std::size_t>(std::ranges::count(pattern, '{'))) << path;
+    }
+  }
+}
+
+TEST_F(OpenApiTest, every_reference_leads_somewhere) {
+  std::set<std::string> used;
+  const std::function<void(const json::value&)> look = [&](const json::value& value) {
+    if (const auto* object = value.if_object()) {
+      for (const auto& [key, inner] : *object) {
+        if (key == "$ref") {
+          const std::string target(inner.as_string());
+          std::error_code error;
+          EXPECT_NE(document_.find_pointer(target.substr(1), error), nullptr) << target;
+          used.insert(target);
+        } else {
+          look(inner);
+        }
+      }
+    } else if (const auto* array = value.if_array()) {
+      for (const json::value& inner : *array)
+        look(inner);
+    }
+  };
+  look(document_);
+  for (const auto& [name, schema] : document_.at("components").at("schemas").as_object())
+    EXPECT_TRUE(used.contains("#/components/schemas/" + std::string(name))) << name << " is unused";
+}
+
+}  // namespace
+}  // namespace holdfast::http
