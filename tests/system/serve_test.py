@@ -49,10 +49,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 class Server:
     """`holdfast serve`, from its start to its end."""
 
-    def __init__(self, folder, config, env=None):
+    def __init__(self, folder, config, env=None, listen="127.0.0.1:0"):
         self.folder = folder
         with open(os.path.join(folder, "holdfast.toml"), "w", encoding="utf-8") as file:
-            file.write('[http]\nlisten = "127.0.0.1:0"\n' + config)
+            file.write(f'[http]\nlisten = "{listen}"\n{config}')
         self.process = subprocess.Popen(
             [HOLDFAST, "serve", "--config", "holdfast.toml"], cwd=folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
