@@ -1,7 +1,7 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate torture bench coverage format lint clean install
+.PHONY: help run test package simulate torture bench coverage format lint clean install
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
@@ -20,6 +20,11 @@ run: install ## build the release and show what it does, in seconds
 
 test: install ## everything that must hold, as continuous integration runs it
 	@scripts/test
+
+package: install ## build Debian packages of the release, in build/release/package
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target holdfast_bin
+	@cd build/release && cpack
 
 SEEDS ?= 1..2000
 simulate: install ## run SEEDS=A..B of the simulation (ARGS: --trace, --stats, --bug NAME)

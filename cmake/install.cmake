@@ -1,6 +1,7 @@
 # `cmake --install` gives headers, libraries, the binary, and find_package(holdfast).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)  # of the packages: cmake/package.cmake
 
 set(room_targets holdfast_core holdfast_ports holdfast_io holdfast_stores_memory holdfast_stores_sqlite
   holdfast_handlers holdfast_engine holdfast_node)  # the rooms behind the public headers
@@ -10,7 +11,7 @@ install(TARGETS holdfast ${room_targets} EXPORT holdfast
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET holdfast_bin)
-  install(TARGETS holdfast_bin RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS holdfast_bin RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
 endif()
 install(EXPORT holdfast NAMESPACE holdfast:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast
   FILE holdfast-targets.cmake)

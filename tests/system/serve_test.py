@@ -49,8 +49,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 class Server:
     """`holdfast serve`, from its start to its end."""
 
-    def __init__(self, folder, config, env=None):
+    def __init__(self, folder, config, env=None, listen="127.0.0.1:0"):
         self.folder = folder
+        self.listen = listen
         self.configure(config)
         self.process = subprocess.Popen(
             [HOLDFAST, "serve", "--config", "holdfast.toml"], cwd=folder, text=True,
@@ -68,7 +69,7 @@ class Server:
 
     def configure(self, config):
         with open(os.path.join(self.folder, "holdfast.toml"), "w", encoding="utf-8") as file:
-            file.write('[http]\nlisten = "127.0.0.1:0"\n' + config)
+            file.write(f'[http]\nlisten = "{self.listen}"\n{config}')
 
     def end(self, number=signal.SIGTERM):
         """The exit code."""
