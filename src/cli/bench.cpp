@@ -17,6 +17,7 @@
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
 #include "io/apart.hpp"
+#include "server/bench.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -28,12 +29,19 @@ constexpr const char* kExamples = R"(Examples:
   holdfast bench latency --rate 200 --seconds 30
   holdfast bench --folder /mnt/ssd --json
   holdfast bench failures --check && echo fast enough
+  holdfast bench --http
 
 Parts:
   throughput  tasks in batches, from their submit until they are done
   latency     tasks one by one at a steady rate, from submit to done
   failures    tasks that fail three times, until they are dead letters
   memory      of an idle worker, and of one with a great many tasks waiting
+
+Parts of --http, over loopback:
+  submits     requests with one task each
+  arrays      requests with 100 tasks each
+  webhooks    tasks that a webhook runs, from submit to done
+  slow        2,000 webhooks at once that take a second each
 
 Everything is durable: each batch is synced to the disk before it is answered.
 The handler does nothing, so the figures are Holdfast's own. Each part is a
@@ -48,6 +56,8 @@ struct Asked {
   std::string folder = ".";
   std::vector<std::string> only;
   double seconds = 10;
+  bool http = false;
+  server::bench::Options over_http = {};
   bool check = false;
   bool json = false;
 };
@@ -97,6 +107,10 @@ class Bench {
 
   // False: a measurement could not be made; said already, unless a signal has ended it.
   bool run() {
+    if (asked_.http) {
+      return (!wanted("submits") || submits()) && (!wanted("arrays") || arrays()) &&
+             (!wanted("webhooks") || webhooks()) && (!wanted("slow") || slow());
+    }
     return (!wanted("throughput") || throughput()) && (!wanted("latency") || latency()) &&
            (!wanted("failures") || failures()) && (!wanted("memory") || memory());
   }
@@ -199,6 +213,58 @@ class Bench {
     return true;
   }
 
+  // One figure of the server.
+  bool over_http(std::string_view name, Result<double> (*measure)(const server::bench::Options&),
+                 Figure figure) {
+    const server::bench::Options chosen = http_options(name);
+    const auto numbers = apart([&]() -> Result<std::vector<double>> {
+      const auto measured = measure(chosen);
+      if (!measured) return std::unexpected(measured.error());
+      return std::vector{*measured};
+    });
+    if (!numbers) return false;
+    figure.value = numbers->at(0);
+    add(figure);
+    return true;
+  }
+
+  [[nodiscard]] server::bench::Options http_options(std::string_view name) const {
+    server::bench::Options chosen = asked_.over_http;
+    const bench::Options common = options(name);
+    chosen.url = common.url;
+    chosen.payload_bytes = common.payload_bytes;
+    chosen.progress = common.progress;
+    return chosen;
+  }
+
+  bool submits() {
+    return over_http("submits", server::bench::submits,
+                     {"http_submits_per_s", "one task to a request", 0, "requests/s", 15'000});
+  }
+
+  bool arrays() {
+    return over_http("arrays", server::bench::arrays,
+                     {"http_arrays_per_s", "100 tasks to a request", 0, "tasks/s", 60'000});
+  }
+
+  bool webhooks() {
+    return over_http("webhooks", server::bench::webhooks,
+                     {"webhooks_per_s", "webhooks, submit to done", 0, "tasks/s", 8'000});
+  }
+
+  bool slow() {
+    const server::bench::Options chosen = http_options("slow");
+    const auto numbers = apart([&]() -> Result<std::vector<double>> {
+      const auto measured = server::bench::slow_webhooks(chosen);
+      if (!measured) return std::unexpected(measured.error());
+      return std::vector{measured->at_once, measured->mb};
+    });
+    if (!numbers) return false;
+    add({"slow_at_once", "slow webhooks at once", numbers->at(0), "", 2'000});
+    add({"slow_mb", "  memory of the server", numbers->at(1), "MB", 120, false});
+    return true;
+  }
+
   const Asked& asked_;
   Io& io_;
   const Folder& folder_;
@@ -279,7 +345,9 @@ void add_bench(CLI::App& program, Io& io, int& exit_code) {
   };
   verb->add_option("PART", asked->only, "Parts to measure (below); default: all")
       ->type_name("")
-      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory"}).description(""));
+      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory", "submits", "arrays",
+                             "webhooks", "slow"})
+                  .description(""));
   constexpr int kMostTasks = 1'000'000'000;
   number("--tasks", options.tasks, "Tasks of throughput", 1, kMostTasks);
   number("--batch", options.batch, "Tasks in one submit, but of latency", 1, 100'000);
@@ -294,6 +362,10 @@ void add_bench(CLI::App& program, Io& io, int& exit_code) {
   verb->add_option("--folder", asked->folder, "Where its files go: on the disk to measure")
       ->type_name("FOLDER")
       ->capture_default_str();
+  verb->add_flag("--http", asked->http, "Measure the server instead");
+  number("--requests", asked->over_http.requests, "Requests of submits", 1, kMostTasks);
+  number("--connections", asked->over_http.connections, "That send them", 1, 10'000);
+  number("--hooks", asked->over_http.hooks, "Tasks of webhooks", 1, kMostTasks);
   verb->add_flag("--check", asked->check, "End with 1 if a target is missed; default: 0");
   verb->add_flag("--json", asked->json, "One JSON object");
   verb->callback([asked, &io, &exit_code] { exit_code = run_bench(*asked, io); });

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/file_limit.hpp"
 #include "io/os_error.hpp"
 
 namespace holdfast::io {
@@ -94,6 +95,7 @@ Report become(const Plan& plan) noexcept {
     return {errno};
   close_others();
   if (plan.folder && ::chdir(plan.folder) != 0) return {errno, true};
+  restore_file_limit();
   default_signals();
   sigset_t none;
   ::sigemptyset(&none);

@@ -10,6 +10,7 @@
 #include "handlers/webhook_rules.hpp"
 #include "http/api.hpp"
 #include "http/server.hpp"
+#include "io/file_limit.hpp"
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/registry.hpp"
@@ -104,6 +105,7 @@ struct Service::Parts {
 };
 
 Result<void> Service::Parts::start() {
+  io::raise_file_limit();
   auto opened = node::open(config.store.url, options.log);
   if (!opened) return std::unexpected(std::move(opened).error());
   node = *std::move(opened);
@@ -342,6 +344,10 @@ std::string Service::url() const {
   listen.port = parts_->port;
   const bool tls = !parts_->config.http.tls_certificate.empty();
   return (tls ? "https://" : "http://") + listen.text();
+}
+
+std::uint16_t Service::port() const {
+  return parts_->port;
 }
 
 Service::Stopped Service::stop() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +38,7 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   [[nodiscard]] std::string url() const;  // "http://127.0.0.1:8080"
+  [[nodiscard]] std::uint16_t port() const;
 
   // Has another configuration hold, as far as that can be without a new start; the log says what
   // changed and what did not. Either all of that or, where something is wrong with it, nothing.
