@@ -13,10 +13,10 @@ help: ## this text
 	@echo "                              build/dev/core_test --gtest_filter='Names.*'"
 	@echo "How the house is built: CONTRIBUTING.md and docs/ARCHITECTURE.md"
 
-run: install ## build the release and show what it does, in seconds
+run: install ## build the release, and start a server to play with (PORT=8080)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
-	@build/release/holdfast demo
+	@scripts/run build/release/holdfast
 
 test: install ## everything that must hold, as continuous integration runs it
 	@scripts/test

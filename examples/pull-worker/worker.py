@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -19,16 +20,13 @@ URL = os.environ.get("HOLDFAST_URL", "http://127.0.0.1:8080")
 QUEUE = os.environ.get("HOLDFAST_QUEUE", "default")
 LEASE = float(os.environ.get("HOLDFAST_LEASE", "30"))  # seconds until others may have what we leave behind
 HEADERS = {"Content-Type": "application/json"}
-if "HOLDFAST_API_TOKEN" in os.environ:
-    HEADERS["Authorization"] = "Bearer " + os.environ["HOLDFAST_API_TOKEN"]
+if token := os.environ.get("HOLDFAST_API_TOKEN"):
+    HEADERS["Authorization"] = "Bearer " + token
+stopping = threading.Event()
 
 
 class Hopeless(Exception):
     """Raised by work(): trying again cannot help."""
-
-
-class Refused(Exception):
-    """The server understood, and says no."""
 
 
 def work(task, lost):
@@ -40,73 +38,65 @@ def work(task, lost):
 
 
 def post(path, body):
-    """One call. OSError: another try may help. Refused: none will."""
+    """Status and answer. While the server is away it is asked again, with growing waits."""
     request = urllib.request.Request(URL + path, json.dumps(body).encode(), HEADERS)
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read())
-    except urllib.error.HTTPError as error:
-        if error.code == 429 or error.code >= 500:
-            raise
-        raise Refused(f"{path}: {error.code} {error.read().decode()}") from None
-    except (http.client.HTTPException, ValueError) as error:  # the answer was cut off
-        raise OSError(str(error)) from error
-
-
-def insist(path, body, stopped):
-    """The same until there is an answer, however long the server is away; None: stopped meanwhile."""
     wait = 0.5
-    while not stopped.is_set():
+    while True:
         try:
-            return post(path, body)
-        except OSError as error:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            code = getattr(error, "code", 500)  # none: nobody answered, or the answer was cut off
+            if code < 500 and code != 429:
+                return code, {"detail": error.read().decode()}
             print(f"{URL}: {error}; again in {wait:g} s", file=sys.stderr, flush=True)
-            stopped.wait(wait)
-            wait = min(wait * 2, 30)
+        if path != "/v1/claims":
+            time.sleep(wait)
+        elif stopping.wait(wait):
+            sys.exit()
+        wait = min(wait * 2, 30)
 
 
-def keep(claim, token, done, lost):
+def keep(task, done, lost):
     """Extends the lease for as long as the work goes on."""
     while not done.wait(LEASE / 3):
-        try:
-            post(claim + "/extend", {"token": token, "lease": LEASE})
-        except Refused:
+        status, _ = post(f"/v1/claims/{task['id']}/extend", {"token": task["token"], "lease": LEASE})
+        if status != 200:
             return lost.set()
-        except OSError:
-            pass  # the lease is three times as long as the pause: the next one may get through
 
 
-def run(task, never=threading.Event()):
-    claim, token = f"/v1/claims/{task['id']}", task["token"]
+def run(task):
+    def tell(how, said):
+        return post(f"/v1/claims/{task['id']}/{how}", {"token": task["token"], **said})
+
     done, lost = threading.Event(), threading.Event()
-    threading.Thread(target=keep, args=(claim, token, done, lost), daemon=True).start()
+    threading.Thread(target=keep, args=(task, done, lost), daemon=True).start()
     try:
-        how, said = "complete", {"result": work(task, lost)}
+        how, said = "complete", {"result": json.loads(json.dumps(work(task, lost)))}  # or it is no JSON
     except Hopeless as error:
         how, said = "fail", {"message": str(error), "http_status": 422}  # "unprocessable": given up
     except Exception as error:  # whatever it is, the server is told, and knows what to do
         how, said = "fail", {"message": f"{type(error).__name__}: {error}"}
-    try:
-        state = insist(f"{claim}/{how}", {"token": token, **said}, never)["state"]
-    except Refused as error:  # 409: our lease had ended, and the task is not ours any more
-        state = f"not settled: {error}"
+    status, answer = tell(how, said)
+    if status not in (200, 404, 409):  # refused, and still ours: what is too large will be so again
+        status, answer = tell("fail", {"message": answer["detail"], "http_status": 422})
     done.set()
-    print(f"{task['id']} attempt {task['attempt']}: {state}", flush=True)
+    # 409: our lease had ended, and the task is somebody else's by now.
+    print(task["id"], answer["state"] if status == 200 else f"not settled: {status}", flush=True)
 
 
 def main():
-    stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
+    name = f"{socket.gethostname()}-{os.getpid()}"
     # A poll that is under way is waited for: a claim that we ran away from would count as a crash.
-    poll = {"queue": QUEUE, "wait": "5s", "lease": LEASE, "worker": f"{socket.gethostname()}-{os.getpid()}"}
     while not stopping.is_set():
-        for task in (insist("/v1/claims", poll, stopping) or {"claims": []})["claims"]:
+        status, answer = post("/v1/claims", {"queue": QUEUE, "wait": "5s", "lease": LEASE, "worker": name})
+        if status != 200:
+            sys.exit(f"{URL}: {status} {answer['detail']}")
+        for task in answer["claims"]:
             run(task)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Refused as error:
-        sys.exit(str(error))
+    main()

@@ -73,8 +73,14 @@ run() { # the first claim of $temp/claims
 
   if ((code == 0)); then
     base64 -w 0 "$temp/result" | jq -R --argjson token "$token" '{$token, result_base64: .}' >"$temp/said"
-    insist "/v1/claims/$id/complete" "$temp/said" "$temp/settled"
-  else
+    # Refused, and still ours: a result that is too large will be so again.
+    if ! insist "/v1/claims/$id/complete" "$temp/said" "$temp/settled" &&
+      jq -e '.status != 409 and .status != 404' "$temp/settled" >/dev/null; then
+      jq -r .detail "$temp/settled" >"$temp/errors"
+      code=65
+    fi
+  fi
+  if ((code)); then
     tail -c 2000 "$temp/errors" | jq -Rs --argjson token "$token" --argjson code "$code" \
       '{$token, exit_code: $code, kind: (if $code > 128 then "crash" else "error" end),
         message: (if . == "" then "exit code \($code)" else . end)}

@@ -6,7 +6,13 @@
 
 namespace holdfast::cli {
 
-// The demonstration itself, with time and chance from outside. Returns an exit code.
-[[nodiscard]] int run_demo(Io& io, bool json, Clock& clock, Random& random);
+struct DemoOptions {
+  bool json = false;  // nothing but the summary, as one JSON object
+  bool fast = false;  // no waits but those that are needed
+};
+
+// The story of a bad day, told by a server in this process. Returns an exit code: kDone only if the
+// file accounts for every task that was accepted.
+[[nodiscard]] int run_demo(Io& io, const DemoOptions& options, Clock& clock);
 
 }  // namespace holdfast::cli

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The workers of examples/pull-worker, against the built server: what their README.md says of them (N11).
 
-Usage: pull_worker_test.py HOLDFAST"""
+Usage: pull_worker_test.py HOLDFAST [Python | Shell]"""
 
 import os
 import signal
@@ -14,17 +14,16 @@ import unittest
 
 from serve_test import Server
 
+SHORT = "3"  # seconds of a lease that has to end; long enough for slow machines to extend it
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/pull-worker")
 CONFIG = """
-[engine]
-lease = "1s"
 [task.t]
 queue = "pulled"
 pull = true
 retry = { attempts = 2, first = "1ms" }
 """
-# Does what its payload says, in either language: {"print": …}, {"fail": …}, {"hopeless": …}, or with {"hold": F}
-# appears in the file F.began, and ends when F is there.
+# Does what its payload says, in either language: {"print": …}, {"fail": …}, {"hopeless": …}, {"long": …}; or with
+# {"hold": F} makes the file F.began, and ends when F is there.
 PYTHON = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -38,6 +37,7 @@ def work(task, lost):
         while not os.path.exists(told["hold"]):
             time.sleep(0.02)
             if lost.is_set(): open(told["hold"] + ".lost", "w").close()
+    if "long" in told: return "x" * (2 << 20)
     return told.get("print")
 worker.work = work
 worker.main()
@@ -52,12 +52,13 @@ if what=$(get hold); then
   : >"$what.began"
   until [ -e "$what" ] || [ ! -e "$what.began" ]; do sleep 0.02; done
 fi
+if get long >/dev/null; then head -c 2000000 /dev/zero; exit; fi
 get print
 """
 
 
 class Pulling:
-    """The cases, for a worker that start_worker() starts. Nothing waits for time but for a lease of 1 s."""
+    """The cases, for a worker that command() starts. Nothing waits for time but for the end of a short lease."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-pull-")
@@ -75,9 +76,9 @@ class Pulling:
     def work(self, **env):
         url = f"http://127.0.0.1:{self.port}"
         with open(os.path.join(self.folder, "worker.log"), "a", encoding="utf-8") as log:
-            worker = subprocess.Popen(
-                self.command(), stdout=log, stderr=log, start_new_session=True,
-                env=os.environ | {"HOLDFAST_URL": url, "HOLDFAST_QUEUE": "pulled", "HOLDFAST_LEASE": "1"} | env)  # fmt: skip
+            ours = {"HOLDFAST_URL": url, "HOLDFAST_QUEUE": "pulled", "HOLDFAST_LEASE": "60"}
+            worker = subprocess.Popen(self.command(), stdout=log, stderr=log, start_new_session=True,
+                                      env=os.environ | ours | env)  # fmt: skip
         self.addCleanup(self.kill, worker)
         return worker
 
@@ -122,13 +123,20 @@ class Pulling:
         self.end(worker)
         self.assertEqual(server.end(), 0)
 
+    def test_a_result_that_the_server_refuses_is_given_up_and_not_tried_for_ever(self):
+        server = self.serve("max_body = \"1MiB\"\n" + CONFIG)
+        self.work()
+        task = self.submit(server, {"long": True})
+        given_up = server.ended(task)
+        self.assertEqual((given_up["state"], given_up["crashes"]), ("failed", 0), given_up)
+
     def test_long_work_is_extended_and_sigterm_finishes_it(self):  # T3
         server = self.serve()
-        worker = self.work()
+        worker = self.work(HOLDFAST_LEASE=SHORT)
         task = self.submit(server, {"hold": self.path("go"), "print": "held"})
         self.until_there("go.began")
-        # In three times as long as the lease, nobody else gets it.
-        _, other = server.call("POST", "/v1/claims", {"queue": "pulled", "wait": "3s"})
+        # In twice as long as the lease, nobody else gets it.
+        _, other = server.call("POST", "/v1/claims", {"queue": "pulled", "wait": "6s"})
         self.assertEqual(other["claims"], [])
         worker.send_signal(signal.SIGTERM)
         self.release("go")
@@ -138,7 +146,7 @@ class Pulling:
 
     def test_N6_a_lost_lease_is_noticed_and_nothing_is_settled(self):
         server = self.serve()
-        worker = self.work()
+        worker = self.work(HOLDFAST_LEASE=SHORT)
         task = self.submit(server, {"hold": self.path("go"), "print": "first"})
         self.until_there("go.began")
         os.killpg(worker.pid, signal.SIGSTOP)  # away for longer than its lease
@@ -161,7 +169,7 @@ class Pulling:
     def test_T11_a_killed_worker_leaves_its_task_to_the_next(self):
         server = self.serve()
         task = self.submit(server, {"hold": self.path("go"), "print": "done"})
-        worker = self.work()
+        worker = self.work(HOLDFAST_LEASE=SHORT)
         self.until_there("go.began")
         self.kill(worker)
         self.release("go")
@@ -171,7 +179,7 @@ class Pulling:
 
     def test_T10_it_is_patient_with_a_server_that_is_away(self):
         server = self.serve()
-        worker = self.work(HOLDFAST_LEASE="60")
+        worker = self.work()
         task = self.submit(server, {"hold": self.path("go"), "print": "done"})
         self.until_there("go.began")
         server.end(signal.SIGKILL)
@@ -190,7 +198,8 @@ class Pulling:
         self.assertIn("401", self.log())
         self.work(HOLDFAST_API_TOKEN=token)
         own = {"Authorization": "Bearer " + token}
-        status, task = server.call("POST", "/v1/tasks", {"type": "t", "queue": "pulled", "payload": {"print": "x"}}, own)
+        task = {"type": "t", "queue": "pulled", "payload": {"print": "x"}}
+        status, task = server.call("POST", "/v1/tasks", task, own)
         self.assertEqual(status, 201)
         while server.call("GET", f"/v1/tasks/{task['id']}", headers=own)[1]["state"] != "succeeded":
             time.sleep(0.01)
@@ -204,6 +213,14 @@ class Python(Pulling, unittest.TestCase):
     @staticmethod
     def text_of(done):
         return done["result"]
+
+    def test_a_result_that_is_no_json_is_a_failure_of_the_task(self):
+        self.command = lambda: [sys.executable, "-B", "-c", PYTHON.replace("told.get(\"print\")", "{1, 2}"), EXAMPLES]
+        server = self.serve()
+        self.work()
+        dead = server.ended(self.submit(server, {}))
+        self.assertEqual(dead["state"], "dead")
+        self.assertIn("TypeError", dead["last_failure"]["message"])
 
     def test_the_example_as_it_stands(self):
         self.command = lambda: [os.path.join(EXAMPLES, "worker.py")]
@@ -226,16 +243,18 @@ class Shell(Pulling, unittest.TestCase):
         self.command = lambda: [os.path.join(EXAMPLES, "worker.sh"), "cat"]
         server = self.serve()
         self.work()
-        for name, value in {"payload_text": "two\nlines\n", "payload_base64": "AP/+gA==", "payload": [1, "ü", None]}.items():
+        payloads = {"payload_text": "two\nlines\n", "payload_base64": "AP/+gA==", "payload": [1, "ü", None]}
+        for name, value in payloads.items():
             done = server.ended(server.submit(type="t", queue="pulled", **{name: value}))
             self.assertEqual(done[name.replace("payload", "result")], value)
 
     def test_the_example_of_its_page(self):
-        self.command = lambda: [os.path.join(EXAMPLES, "worker.sh"), "jq", "-jc", '{words: (.text | split(" ") | length)}']
+        program = '{words: (.text | split(" ") | length)}'
+        self.command = lambda: [os.path.join(EXAMPLES, "worker.sh"), "jq", "-jc", program]
         server = self.serve()
         self.work()
         self.assertEqual(server.ended(self.submit(server, {"text": "to hold fast"}))["result"], {"words": 3})
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
