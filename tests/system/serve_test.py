@@ -49,10 +49,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 class Server:
     """`holdfast serve`, from its start to its end."""
 
-    def __init__(self, folder, config, env=None):
+    def __init__(self, folder, config, env=None, listen="127.0.0.1:0"):
         self.folder = folder
         with open(os.path.join(folder, "holdfast.toml"), "w", encoding="utf-8") as file:
-            file.write('[http]\nlisten = "127.0.0.1:0"\n' + config)
+            file.write(f'[http]\nlisten = "{listen}"\n' + config)
         self.process = subprocess.Popen(
             [HOLDFAST, "serve", "--config", "holdfast.toml"], cwd=folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -75,6 +75,10 @@ class Server:
         self.reader.join()
         self.process.stderr.close()
         return code
+
+    def memory_mb(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
     def call(self, method, path, body=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -103,7 +107,9 @@ class Server:
                 return info
 
 
-class ServeTest(unittest.TestCase):
+class SystemTest(unittest.TestCase):
+    """A folder of its own, and servers in it."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-serve-")
         self.addCleanup(folder.cleanup)
@@ -115,6 +121,8 @@ class ServeTest(unittest.TestCase):
         self.assertIsNotNone(server.port, "".join(server.log))
         return server
 
+
+class ServeTest(SystemTest):
     def test_commands_run_retry_and_give_up(self):  # T1, T4, C1
         server = self.serve("""
 [task.echo]
