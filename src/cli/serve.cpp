@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/verbs.hpp"
 #include "config/config.hpp"
@@ -84,8 +85,6 @@ std::string without_effect(const config::Config& config) {
   const auto note = [&](bool is_set, std::string_view name) {
     if (is_set) names += (names.empty() ? "" : ", ") + std::string(name);
   };
-  note(config.alerts != plain.alerts, "[alerts]");
-  note(config.events != plain.events, "[events]");
   note(config.webhook.max_in_flight != plain.webhook.max_in_flight, "webhook.max_in_flight");
   note(std::ranges::any_of(config.queues,
                            [](const auto& queue) { return queue.second.backlog > 0; }),
@@ -113,6 +112,16 @@ void reload(server::Service& service, const std::string& path, std::atomic<Level
   level = config->log.level;
 }
 
+LogStyle style_of(config::LogFormat format) {
+  const LogStyle fitting = log_style_for(STDERR_FILENO);
+  switch (format) {
+    case config::LogFormat::automatic: return fitting;
+    case config::LogFormat::json: return LogStyle::json;
+    case config::LogFormat::text: break;
+  }
+  return fitting == LogStyle::json ? LogStyle::console : fitting;
+}
+
 int serve(const Options& options, Io& io) {
   const auto config =
       options.path.empty() ? Result<config::Config>(config::Config()) : config::read(options.path);
@@ -125,7 +134,8 @@ int serve(const Options& options, Io& io) {
     return kDone;
   }
   std::atomic<Level> level(config->log.level);
-  const Logger log(stderr_log(), system_clock(), level);
+  FdSink sink(STDERR_FILENO, style_of(config->log.format));
+  const Logger log(sink, system_clock(), level);
   if (const std::string names = without_effect(*config); !names.empty()) {
     log.log(Level::warning, "config.no_effect", "these keys have no effect yet", {{"keys", names}});
   }

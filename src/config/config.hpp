@@ -185,6 +185,7 @@ struct Alerts {
   double retry_rate = 0.2;
   double timeout_rate = 0.05;
   int min_tasks = 20;
+  std::optional<Duration> backlog_age = std::chrono::minutes(10);
   Duration quiet = std::chrono::minutes(15);
 
   bool operator==(const Alerts&) const = default;

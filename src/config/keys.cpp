@@ -327,29 +327,33 @@ Section<Webhook> webhook_section() {
 
 Section<Alerts> alerts_section() {
   constexpr int kMost = std::numeric_limits<int>::max();
-  return {"alerts",
-          "Who is told when things go wrong.",
-          {
-              row<Alerts>("webhook", &Alerts::webhook, Endpoint{}, yes,
-                          "the URL that alerts are sent to; `env:NAME` or `file:PATH` if it is a "
-                          "secret; without it there are none"),
-              row<Alerts>("secret", &Alerts::secret, SecretText{SecretText::Use::signature}, yes,
-                          "signs them, as of a task"),
-              row<Alerts>("every", &Alerts::every, Span{1s, kDay}, yes,
-                          "how often the thresholds are looked at"),
-              row<Alerts>("over", &Alerts::over, Span{1s, kDay * 7}, yes,
-                          "over how long they count; no less than `every`"),
-              row<Alerts>("dead_letters", &Alerts::dead_letters, Whole{0, kMost}, yes,
-                          "alert at so many new dead letters; 0: never"),
-              row<Alerts>("retry_rate", &Alerts::retry_rate, Fraction{0, 1}, yes,
-                          "alert when more than this share of attempts is retried; 0: never"),
-              row<Alerts>("timeout_rate", &Alerts::timeout_rate, Fraction{0, 1}, yes,
-                          "alert when more than this share of attempts times out; 0: never"),
-              row<Alerts>("min_tasks", &Alerts::min_tasks, Whole{1, kMost}, yes,
-                          "with fewer attempts than this, the two rates say nothing"),
-              row<Alerts>("quiet", &Alerts::quiet, Span{0s, kDay * 7}, yes,
-                          "the same alert is not repeated for so long"),
-          }};
+  return {
+      "alerts",
+      "Who is told when things go wrong.",
+      {
+          row<Alerts>("webhook", &Alerts::webhook, Endpoint{}, yes,
+                      "the URL that alerts are sent to; `env:NAME` or `file:PATH` if it is a "
+                      "secret; without it they are in `/v1/stats` and `/v1/events` alone"),
+          row<Alerts>("secret", &Alerts::secret, SecretText{SecretText::Use::signature}, yes,
+                      "signs them, as of a task"),
+          row<Alerts>("every", &Alerts::every, Span{1s, kDay}, yes,
+                      "how often the thresholds are looked at"),
+          row<Alerts>("over", &Alerts::over, Span{1s, kDay * 7}, yes,
+                      "over how long they count; no less than `every`"),
+          row<Alerts>("dead_letters", &Alerts::dead_letters, Whole{0, kMost}, yes,
+                      "alert at so many new dead letters; 0: never"),
+          row<Alerts>("retry_rate", &Alerts::retry_rate, Fraction{0, 1}, yes,
+                      "alert when more than this share of attempts is retried; 0: never"),
+          row<Alerts>("timeout_rate", &Alerts::timeout_rate, Fraction{0, 1}, yes,
+                      "alert when more than this share of attempts times out; 0: never"),
+          row<Alerts>("min_tasks", &Alerts::min_tasks, Whole{1, kMost}, yes,
+                      "with fewer attempts than this, the two rates say nothing"),
+          row<Alerts>("backlog_age", &Alerts::backlog_age, SpanOr{"none", {1s, kDay * 365}}, yes,
+                      "alert when a task of a queue that is not paused has been due for "
+                      "longer, or `none`"),
+          row<Alerts>("quiet", &Alerts::quiet, Span{0s, kDay * 7}, yes,
+                      "the same alert is not repeated for so long"),
+      }};
 }
 
 Section<Events> events_section() {

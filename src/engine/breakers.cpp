@@ -33,6 +33,7 @@ Breaker& Breakers::of(const std::string& dependency) {
     if (opened) {
       floor_.parts.loop.post(floor_.guarded([this, own] { opened_(**own); }));
     }
+    if (floor_.options.observer) floor_.options.observer->breaker_changed(change);
     if (next) next(change);
   };
   breaker = std::make_unique<Breaker>(std::move(options), floor_.parts.clock, floor_.parts.random);
@@ -42,6 +43,13 @@ Breaker& Breakers::of(const std::string& dependency) {
 Breaker* Breakers::find(const std::string& dependency) const {
   const auto found = breakers_.find(dependency);
   return found == breakers_.end() ? nullptr : found->second.get();
+}
+
+std::vector<const Breaker*> Breakers::all() const {
+  std::vector<const Breaker*> all;
+  for (const auto& [name, breaker] : breakers_)
+    all.push_back(breaker.get());
+  return all;
 }
 
 core::BreakerOpen Breakers::put_off(const Breaker& breaker) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/floor.hpp"
 
@@ -20,6 +21,7 @@ class Breakers {
   // Made when it is first named.
   [[nodiscard]] Breaker& of(const std::string& dependency);
   [[nodiscard]] Breaker* find(const std::string& dependency) const;
+  [[nodiscard]] std::vector<const Breaker*> all() const;
 
   // How a task that was not let through is put off. The waits differ a little, so that a thousand
   // of them do not come back as one.

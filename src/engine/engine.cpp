@@ -113,6 +113,7 @@ void Engine::Roles::submitted(const std::vector<ports::NewTask>& tasks) {
 
 void Engine::Roles::carried(const ports::TaskRecord& record, const core::Transition& transition) {
   ++floor.stats.settled[static_cast<std::size_t>(transition.event)];
+  floor.tell({.task = record, .transition = transition});
   if (transition.to == core::State::pending) {
     news(record.queue);
   } else if (transition.from == core::State::running) {
@@ -182,6 +183,18 @@ void Engine::start(std::move_only_function<void()> ready) {
   roles.rescuer.start(std::move(first_done));
 }
 
+namespace {
+
+void tell_of(const ports::Asked<ports::Submit>& asked, Observer& observer) {
+  if (!asked.answer) return;
+  for (std::size_t i = 0; i < asked.answer->size(); ++i) {
+    const auto& one = (*asked.answer)[i];
+    if (one && !one->existed) observer.submitted(one->id, asked.verb.tasks[i]);
+  }
+}
+
+}  // namespace
+
 void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
   Floor& floor = roles_->floor;
   if (floor.shutting_down || floor.broken()) {
@@ -199,7 +212,8 @@ void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
   }
   roles_->submitted(tasks);
   floor.ask(floor.parts.writer, ports::Submit{std::move(tasks)},
-            [then = std::move(then)](ports::Asked<ports::Submit>& asked) mutable {
+            [&floor, then = std::move(then)](ports::Asked<ports::Submit>& asked) mutable {
+              if (floor.options.observer) tell_of(asked, *floor.options.observer);
               then(std::move(asked.answer));
             });
   roles_->refill();
@@ -221,7 +235,9 @@ void Engine::configure(ports::Configure configure, Configured then) {
   Floor& floor = roles_->floor;
   const std::string queue = configure.queue;
   floor.ask(floor.parts.writer, std::move(configure),
-            [then = std::move(then)](ports::Asked<ports::Configure>& asked) mutable {
+            [&floor, then = std::move(then)](ports::Asked<ports::Configure>& asked) mutable {
+              Observer* const observer = floor.options.observer;
+              if (observer && asked.answer) observer->configured(asked.verb);
               then(std::move(asked.answer));
             });
   roles_->news(queue);
@@ -269,6 +285,10 @@ Stats Engine::stats() const {
 
 Breaker* Engine::breaker(const std::string& dependency) {
   return roles_->breakers.find(dependency);
+}
+
+std::vector<const Breaker*> Engine::breakers() const {
+  return roles_->breakers.all();
 }
 
 }  // namespace holdfast::engine

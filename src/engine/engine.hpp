@@ -118,6 +118,7 @@ class Engine {
   [[nodiscard]] Stats stats() const;
   // The state of each dependency's breaker, by name; nothing: no type names it.
   [[nodiscard]] Breaker* breaker(const std::string& dependency);
+  [[nodiscard]] std::vector<const Breaker*> breakers() const;  // of all dependencies, by name
 
  private:
   struct Roles;

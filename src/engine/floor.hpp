@@ -50,6 +50,11 @@ class Floor {
       look(*type);
   }
 
+  // The store has carried it out.
+  void tell(const Moved& moved) const {
+    if (options.observer) options.observer->moved(moved);
+  }
+
   // Asks a lane; `then(ports::Asked<Verb>&)` gets the verb back with its answer, unless the engine
   // is gone by then.
   template <class Verb, class Then>

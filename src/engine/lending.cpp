@@ -104,6 +104,11 @@ void Lending::answered(const std::string& queue, Engine::Ticket ticket, std::uin
   if (asked.answer->tasks.empty() && found->patient) return went_dry(queue, desk, *asked.answer);
   Engine::Lent then = std::move(found->then);
   desk.waiting.erase(found);
+  if (Observer* observer = floor_.options.observer) {
+    const WallTime now = floor_.wall_now();
+    for (const ports::TaskRecord& record : asked.answer->tasks)
+      observer->started(record, now);
+  }
   then(std::move(asked.answer->tasks));
 }
 
@@ -239,7 +244,10 @@ void Lending::carry_out(ports::TaskRecord record, core::Outcome outcome, Engine:
                const ports::Change::One& done = asked.verb.changes.front();
                ++floor_.stats.settled[static_cast<std::size_t>(done.transition.event)];
                judge_.log(record, done);
-               if (floor_.options.on_settled) floor_.options.on_settled(record, done.transition);
+               const WallTime ended = saturating_add(done.transition.due, -done.transition.wait);
+               floor_.tell({.task = record,
+                            .transition = done.transition,
+                            .ran = std::max(ended - record.changed, Duration::zero())});
                carried_(record, done.transition);
                then(done.transition);
                floor_.on_progress();

@@ -105,6 +105,8 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
     bool not_kept = false;  // the store could not keep how it ended
     bool stuck = false;     // was asked to stop and did not, for as long as it may
     SteadyTime stop_by = SteadyTime::max();  // once it was asked to stop
+    SteadyTime started_at{};                 // when its handler got it
+    Duration ran{};                          // until it ended, or was given up on
     std::size_t place = 0;                   // in LiveRuns
     Breaker::Permit permit;
   } on_loop;

@@ -12,6 +12,7 @@
 #include <holdfast/log.hpp>
 
 #include "core/rules.hpp"
+#include "engine/observer.hpp"
 #include "ports/handler.hpp"
 #include "ports/loop.hpp"
 #include "ports/store_lane.hpp"
@@ -64,8 +65,7 @@ struct Options {
   Keep keep = {};
   Breaker::Options breaker = {};    // of every dependency; the name is the dependency's
   std::size_t most_claimed = 4096;  // of all queues together
-  // The store has confirmed what became of an attempt. Called on the loop, and often: be quick.
-  std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
+  Observer* observer = nullptr;     // must outlive the engine
   // The store is corrupt: nothing is claimed or settled any more. Called once, on the loop.
   std::function<void(const Error&)> on_broken = {};
 };

@@ -216,11 +216,14 @@ void Processor::refuse(const std::shared_ptr<LiveRun>& run, core::Outcome outcom
 }
 
 void Processor::hand_over(const std::shared_ptr<LiveRun>& run, SteadyTime now) {
+  const WallTime wall_now = floor_.wall_now();
   run->on_loop.started = true;
+  run->on_loop.started_at = now;
   ++started_;
   started_of_type_.resize(floor_.index_count());
   ++started_of_type_[run->type().index];
-  roles_.timeouts.watch(run->time_out_at(now, floor_.wall_now()) - now, now);
+  roles_.timeouts.watch(run->time_out_at(now, wall_now) - now, now);
+  if (floor_.options.observer) floor_.options.observer->started(run->task(), wall_now);
   run->type().options.handler->start(LiveRun::for_handler(run));
 }
 

@@ -118,6 +118,7 @@ void Rescuer::settled(const ports::Asked<ports::Change>& asked, const Records& r
          {"owner", record.owner},
          {"crashes", change.transition.spent.crashes},
          {"state", core::to_string(change.transition.to)}});
+    floor_.tell({.task = record, .transition = change.transition, .rescued = true});
     if (core::is_terminal(change.transition.to)) judge_.log(record, change);
     if (!core::is_terminal(change.transition.to)) due_(record.queue);
   }

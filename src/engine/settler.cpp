@@ -43,6 +43,9 @@ void report(Breaker::Permit& permit, const core::Outcome& outcome, const Verdict
 
 void Settler::settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome) {
   run->on_loop.settling = true;
+  if (floor_.options.observer && run->has_begun()) {
+    run->on_loop.ran = floor_.now() - run->on_loop.started_at;
+  }
   const bool succeeded = std::holds_alternative<core::Success>(outcome);
   if (run->on_loop.permit && !succeeded) {
     Judge::Judged judged = judge_.judge(run->task(), run->type(), outcome);
@@ -109,7 +112,7 @@ void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::C
   if (done == ports::Change::Done::applied) {
     ++floor_.stats.settled[static_cast<std::size_t>(change.transition.event)];
     judge_.log(run.task(), change);
-    if (floor_.options.on_settled) floor_.options.on_settled(run.task(), change.transition);
+    floor_.tell({.task = run.task(), .transition = change.transition, .ran = run.on_loop.ran});
     run.processor().settled_one();
   } else {
     ++floor_.stats.refused;

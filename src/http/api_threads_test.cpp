@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "http/api.hpp"
+#include "http/api_seeing.hpp"
 #include "node/registry.hpp"
 #include "wire/claims.hpp"
 #include "wire/dead_json.hpp"
@@ -29,12 +30,20 @@ class ApiTest : public ::testing::Test {
  protected:
   ApiTest() {
     api_.add_to(routes_);
+    node_->on_loop([this] {
+      seeing_.emplace(*node_, watch_, [] { return SeeingApi::Traffic{.connections = 7}; });
+      seeing_->add_to(routes_);
+    });
     node::Node::Work work;
+    work.observer = &watch_;
     work.types.emplace_back("t", engine::TypeOptions{.policy = {.wait = retry::fixed(1h)}});
     work.types.emplace_back("fragile", engine::TypeOptions{.policy = {.crashes = 1}});
     EXPECT_TRUE(node_->start_work(std::move(work)));
   }
-  ~ApiTest() override { static_cast<void>(node_->stop_work()); }
+  ~ApiTest() override {
+    static_cast<void>(node_->stop_work());
+    node_->on_loop([this] { seeing_.reset(); });
+  }
 
   // The answer, when it comes.
   std::future<Response> ask(const std::string& method, const std::string& target,
@@ -71,9 +80,11 @@ class ApiTest : public ::testing::Test {
     return wire::read_task(get("/v1/tasks/" + id).body).value();
   }
 
+  seeing::Watch watch_{system_clock(), {.life = "life", .store = "memory:"}};
   std::shared_ptr<node::Node> node_ = node::open(memory_url(), {}).value();
   bool ready_ = true;
   Api api_{*node_, {.max_payload = 100, .max_array = 5}, system_clock(), [this] { return ready_; }};
+  std::optional<SeeingApi> seeing_;
   Routes routes_;
   Gate gate_{routes_, Tokens()};
 };
@@ -252,6 +263,34 @@ TEST_F(ApiTest, says_how_it_is) {
   EXPECT_EQ(get("/readyz").status, 200);
   ready_ = false;
   EXPECT_EQ(get("/readyz").status, 503);
+}
+
+TEST_F(ApiTest, what_happens_is_counted_and_told) {
+  const Response stream = get("/v1/events?queue=default");
+  ASSERT_TRUE(stream.source);
+  EXPECT_EQ(stream.type, "text/event-stream");
+  const std::string id = submit();
+  ASSERT_EQ(claim().size(), 1U);
+  post("/v1/claims/" + id + "/complete", R"({"token":1})");
+  std::string events;
+  node_->on_loop([&] { EXPECT_TRUE(stream.source->take(events, 100'000)); });
+  for (const char* part :
+       {R"("event":"submit")", R"("from":"pending","to":"running","event":"claim","attempt":1)",
+        R"("from":"running","to":"succeeded","event":"success")"}) {
+    EXPECT_THAT(events, HasSubstr(part));
+  }
+  const Response metrics = get("/metrics");
+  EXPECT_EQ(metrics.type, "text/plain; version=0.0.4; charset=utf-8");
+  for (const char* part : {"holdfast_tasks_succeeded_total{queue=\"default\",type=\"t\"} 1\n",
+                           "holdfast_queue_tasks{queue=\"default\",state=\"succeeded\"} 1\n",
+                           "holdfast_http_connections 7\n", "holdfast_event_readers 1\n"}) {
+    EXPECT_THAT(metrics.body, HasSubstr(part));
+  }
+  EXPECT_THAT(metrics.body, ::testing::Not(HasSubstr("holdfast_store_batch_size_count 0\n")));
+  const Response stats = get("/v1/stats");
+  EXPECT_THAT(stats.body, HasSubstr(R"({"name":"default","paused":false,"tasks":{"pending":0,)"));
+  EXPECT_EQ(get("/v1/events?state=gone").status, 400);
+  EXPECT_EQ(get("/v1/events?colour=red").status, 400);
 }
 
 TEST_F(ApiTest, the_page_names_every_route_and_no_other) {

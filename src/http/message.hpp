@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -56,11 +57,35 @@ struct Request {
   [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const;
 };
 
+// A body that comes bit by bit, for as long as somebody reads it. Nothing of it is kept for a
+// reader that is slow: it is asked for more only once the last has been sent. Threads: the loop's.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+
+  // Appends what there is to `out`: about `most` bytes, and nothing if there is nothing now. False:
+  // that was the last of it.
+  virtual bool take(std::string& out, std::size_t most) = 0;
+
+  // Whoever sends it is told with `more` that there is something to take again; not from within
+  // take().
+  void on_more(std::function<void()> more) { more_ = std::move(more); }
+
+ protected:
+  void tell_more() const {
+    if (more_) more_();
+  }
+
+ private:
+  std::function<void()> more_;
+};
+
 struct Response {
   int status = 200;
   std::string body = {};
   std::string type = "application/json";  // of the body
   Fields headers = {};
+  std::shared_ptr<BodySource> source = {};  // in place of the body
 };
 
 [[nodiscard]] std::string_view reason_of(int status) noexcept;

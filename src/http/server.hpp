@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ struct ServerOptions {
   Duration idle_timeout = std::chrono::seconds(60);
   std::string tls_certificate = {};  // files in PEM; both, or none
   std::string tls_key = {};
+  // A request was answered: its route (nothing: none took it) and the status. Called on the loop.
+  std::function<void(const Route*, int status)> on_answered = {};
 };
 
 // HTTP/1.1, on the loop. A request is looked at by the gate before its body is read, and given to
@@ -44,19 +47,22 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // Takes the port: fails if it cannot be had, or the certificate not be read. Whoever connects
+  // from now on waits for listen().
+  [[nodiscard]] Result<void> bind();
+  // Serves callers; takes the port first, if bind() has not.
   [[nodiscard]] Result<void> listen();
   [[nodiscard]] std::uint16_t port() const;
   // Reads certificate and key anew; what it cannot read leaves the old ones in place.
   [[nodiscard]] Result<void> reload_tls();
 
-  // Accepts nobody any more; requests under way are still answered.
+  // Accepts nobody any more; requests under way are still answered, and streams end.
   void stop_accepting();
   [[nodiscard]] std::size_t connections() const noexcept;
   [[nodiscard]] std::size_t requests_under_way() const noexcept;
 
-  struct Parts;
-
  private:
+  struct Parts;
   const std::shared_ptr<Parts> parts_;
 };
 

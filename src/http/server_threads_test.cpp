@@ -59,6 +59,17 @@ class Caller {
       come_.append(part, static_cast<std::size_t>(size));
     }
   }
+  std::string receive_bytes(std::size_t count) {
+    while (come_.size() < count) {
+      char part[4096];
+      const ssize_t size = ::recv(socket_.get(), part, sizeof part, 0);
+      if (size <= 0) return std::exchange(come_, {});
+      come_.append(part, static_cast<std::size_t>(size));
+    }
+    std::string bytes = come_.substr(0, count);
+    come_.erase(0, count);
+    return bytes;
+  }
   [[nodiscard]] bool is_closed() {
     char part[4096];
     while (true) {
@@ -80,6 +91,24 @@ class Caller {
   std::string come_;
 };
 
+// A body that the test adds to.
+class TestSource final : public BodySource {
+ public:
+  bool take(std::string& out, std::size_t) override {
+    out += std::exchange(text_, {});
+    return !over_;
+  }
+  void add(std::string_view text, bool is_last = false) {
+    text_ += text;
+    over_ = is_last;
+    tell_more();
+  }
+
+ private:
+  std::string text_;
+  bool over_ = false;
+};
+
 class ServerTest : public ::testing::Test {
  protected:
   ServerTest() {
@@ -89,6 +118,12 @@ class ServerTest : public ::testing::Test {
       reply({.body = request.body, .type = "application/octet-stream"});
     });
     add("GET", "/bug", [](const Request&, const Reply&) { throw std::runtime_error("oops"); });
+    add("GET", "/stream", [this](const Request&, Reply reply) {
+      auto source = std::make_shared<TestSource>();
+      source_ = source;
+      reply({.type = "text/plain", .source = std::move(source)});
+      asked_.set_value();
+    });
     add("GET", "/late", [this](const Request& request, Reply reply) {
       request.gone->call([this] { gone_.set_value(); });
       late_ = std::move(reply);
@@ -134,6 +169,7 @@ class ServerTest : public ::testing::Test {
   std::promise<void> asked_;
   std::promise<void> gone_;
   Reply late_;
+  std::weak_ptr<TestSource> source_;
   std::thread thread_;
 };
 
@@ -304,6 +340,88 @@ TEST_F(ServerTest, answers_what_is_under_way_when_it_stops) {
   const std::string answer = late.receive();
   EXPECT_THAT(answer, HasSubstr("\r\n\r\ndone"));
   EXPECT_THAT(answer, HasSubstr("Connection: close"));
+}
+
+TEST_F(ServerTest, sends_a_stream_bit_by_bit) {
+  start();
+  Caller caller = this->caller();
+  ASSERT_TRUE(caller.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  const std::string head = caller.receive();
+  EXPECT_THAT(head, HasSubstr("\r\nTransfer-Encoding: chunked\r\n"));
+  EXPECT_THAT(head, ::testing::Not(HasSubstr("Content-Length")));
+  on_loop([this] { source_.lock()->add("one"); });
+  EXPECT_EQ(caller.receive_bytes(8), "3\r\none\r\n");
+  const std::string large(200'000, 'x');
+  on_loop([&] { source_.lock()->add(large); });
+  EXPECT_EQ(caller.receive_bytes(large.size() + 9), "30d40\r\n" + large + "\r\n");
+  on_loop([this] { source_.lock()->add("end", true); });
+  EXPECT_EQ(caller.receive_bytes(13), "3\r\nend\r\n0\r\n\r\n");
+  EXPECT_THAT(caller.ask(kHello), StartsWith("HTTP/1.1 200 ")) << "and the connection goes on";
+}
+
+TEST_F(ServerTest, a_stream_ends_with_its_reader) {
+  start();
+  Caller caller = this->caller();
+  ASSERT_TRUE(caller.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  caller.receive();
+  caller.hang_up();
+  bool gone = false;
+  while (!gone)
+    on_loop([&] { gone = source_.expired(); });
+}
+
+TEST_F(ServerTest, a_stream_for_old_callers_is_not_in_chunks) {
+  start();
+  Caller caller = this->caller();
+  ASSERT_TRUE(caller.send("GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n"));
+  EXPECT_THAT(caller.receive(), ::testing::Not(HasSubstr("chunked")));
+  on_loop([this] { source_.lock()->add("all", true); });
+  EXPECT_EQ(caller.receive(), "all");
+}
+
+TEST_F(ServerTest, streams_end_when_it_stops) {
+  start();
+  Caller caller = this->caller();
+  ASSERT_TRUE(caller.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  caller.receive();
+  on_loop([this] { server_->stop_accepting(); });
+  EXPECT_EQ(caller.receive_bytes(5), "0\r\n\r\n");
+  EXPECT_TRUE(caller.is_closed());
+  EXPECT_TRUE(source_.expired());
+}
+
+TEST_F(ServerTest, a_head_of_a_stream_is_no_stream) {
+  start();
+  Caller caller = this->caller();
+  caller.head_only();
+  EXPECT_THAT(caller.ask("HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 "));
+  on_loop([this] { EXPECT_TRUE(source_.expired()); });
+  EXPECT_THAT(caller.ask(kHello), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, tells_what_it_has_answered) {
+  std::vector<std::string> told;
+  start({.on_answered = [&](const Route* route, int status) {
+    told.push_back((route ? route->pattern : "none") + " " + std::to_string(status));
+  }});
+  Caller caller = this->caller();
+  caller.ask(kHello);
+  caller.ask("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  caller.ask(kHello);
+  on_loop(
+      [&] { EXPECT_EQ(told, (std::vector<std::string>{"/hello 200", "none 404", "/hello 200"})); });
+}
+
+TEST_F(ServerTest, callers_wait_while_the_port_is_taken_and_nobody_listens_yet) {
+  server_ = std::make_unique<Server>(loop_, gate_, ServerOptions{.port = 0}, Logger());
+  ASSERT_TRUE(server_->bind());
+  port_ = server_->port();
+  Caller early = caller();
+  ASSERT_TRUE(early.send(kHello));
+  thread_ = std::thread([this] { loop_.run(); });
+  on_loop([this] { ASSERT_TRUE(server_->listen()); });
+  EXPECT_THAT(early.receive(), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(ServerTest, says_why_it_cannot_listen) {

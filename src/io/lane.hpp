@@ -56,6 +56,15 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  // `watcher` is told on the loop of each batch that comes back, by its size; nothing: nobody is.
+  // What is under way may be told to the one before. Threads: any.
+  using Watcher = std::function<void(std::size_t)>;
+  void watch(Watcher watcher) {
+    auto shared = watcher ? std::make_shared<const Watcher>(std::move(watcher)) : nullptr;
+    const std::lock_guard lock(mutex_);
+    watcher_ = std::move(shared);
+  }
+
   // `done` is called on the loop, exactly once; if the loop is over by then, it is destroyed.
   // Threads: any.
   void post(Job job, Done done) {
@@ -70,7 +79,8 @@ class Lane {
  private:
   struct Batch {
     std::vector<Job> jobs;
-    std::vector<Done> done;  // as many
+    std::vector<Done> done;                  // as many
+    std::shared_ptr<const Watcher> watcher;  // may be missing
 
     void add(Job job, Done then) {
       // Room first, so that what throws cannot leave one without the other.
@@ -90,6 +100,7 @@ class Lane {
       }
       // A pointer fits into the work without a further allocation.
       loop_.post([batch = std::move(batch)] {
+        if (batch->watcher) (*batch->watcher)(batch->jobs.size());
         for (std::size_t at = 0; at < batch->jobs.size(); ++at)
           batch->done[at](std::move(batch->jobs[at]));
       });
@@ -100,6 +111,7 @@ class Lane {
   [[nodiscard]] std::unique_ptr<Batch> next() {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return inbox_ || closing_; });
+    if (inbox_) inbox_->watcher = watcher_;
     return std::move(inbox_);
   }
 
@@ -111,6 +123,7 @@ class Lane {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::unique_ptr<Batch> inbox_;
+  std::shared_ptr<const Watcher> watcher_;
   bool closing_ = false;
 
   std::thread thread_;  // last: it uses all of the above

@@ -77,6 +77,21 @@ TEST(Lane, carries_out_as_one_batch_what_has_gathered_meanwhile) {
     EXPECT_EQ(answered[static_cast<std::size_t>(n)], n);
 }
 
+TEST(Lane, tells_its_watcher_how_large_batches_were) {
+  Loop loop;
+  Lane<Job> lane(loop, "lane", carry_out);
+  std::size_t told = 0;
+  lane.watch([&](std::size_t size) { told += size; });
+  int answered = 0;
+  const auto done = [&](Job) {
+    if (++answered == 10) loop.stop();
+  };
+  for (int n = 0; n < 10; ++n)
+    lane.post({.number = n}, done);
+  loop.run();
+  EXPECT_EQ(told, 10U);
+}
+
 TEST(Lane, a_batch_that_throws_comes_back_not_carried_out_and_is_logged) {
   testing::LogCapture log;
   Loop loop;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +20,8 @@ class StoreLane final : public ports::StoreLane {
 
   // Threads: any.
   void ask(ports::Request request, Done done) override;
+  // As that of a lane.
+  void watch(std::function<void(std::size_t)> watcher) { lane_.watch(std::move(watcher)); }
 
  private:
   std::unique_ptr<ports::Store> store_;  // the lane's thread only

@@ -68,6 +68,17 @@ class Remaining {
 
 using Settled = std::function<void(const ports::TaskRecord&, const core::Transition&)>;
 
+class TellsOfSettled final : public engine::Observer {
+ public:
+  explicit TellsOfSettled(Settled settled) : settled_(std::move(settled)) {}
+  void moved(const engine::Moved& moved) noexcept override {
+    if (settled_) settled_(moved.task, moved.transition);
+  }
+
+ private:
+  const Settled settled_;
+};
+
 // A node that works on the tasks of the benchmark.
 class Team {
  public:
@@ -76,7 +87,7 @@ class Team {
                                              Settled settled, Remaining& remaining) {
     auto node = open(options.url, {});
     if (!node) return std::unexpected(std::move(node).error());
-    auto team = std::make_unique<Team>(*std::move(node), options);
+    auto team = std::make_unique<Team>(*std::move(node), options, std::move(settled));
     auto handler = std::make_shared<handlers::Function>(
         [how = std::move(how_it_ends)](Job&) { return how; }, team->pools_, system_clock());
     core::TaskPolicy policy;
@@ -86,7 +97,7 @@ class Team {
     work.types.emplace_back(kType,
                             engine::TypeOptions{.handler = std::move(handler), .policy = policy});
     work.queues.push_back({.name = kQueue, .concurrency = options.threads});
-    work.on_settled = std::move(settled);
+    work.observer = &team->observer_;
     work.on_broken = [&remaining](const Error& error) { remaining.give_up(error); };
     // The handler returns at once, so only a store that answers no more takes longer.
     work.grace = work.stop_grace = std::chrono::seconds(1);
@@ -96,7 +107,8 @@ class Team {
     return team;
   }
 
-  Team(std::shared_ptr<Node> node, const Options& options) : node_(std::move(node)) {
+  Team(std::shared_ptr<Node> node, const Options& options, Settled settled)
+      : observer_(std::move(settled)), node_(std::move(node)) {
     pools_->common = std::make_shared<handlers::Pool>(
         "hf-handler", static_cast<int>(options.threads), node_->ground());
   }
@@ -108,6 +120,7 @@ class Team {
   [[nodiscard]] Node& node() { return *node_; }
 
  private:
+  TellsOfSettled observer_;
   std::shared_ptr<Node> node_;
   std::shared_ptr<handlers::Pools> pools_ = std::make_shared<handlers::Pools>();
 };

@@ -124,9 +124,12 @@ Result<void> Node::start_work(Work work) {
                                                        .shutdown_grace = work.grace,
                                                        .stop_grace = work.stop_grace,
                                                        .keep = work.keep,
-                                                       .on_settled = std::move(work.on_settled),
+                                                       .observer = work.observer,
                                                        .on_broken = std::move(work.on_broken)},
                                                       work.log)});
+    if (work.observer) {
+      writer_->watch([observer = work.observer](std::size_t size) { observer->stored(size); });
+    }
     serving_ = working_;
     for (auto& [type, options] : work.types)
       working_->engine->handle(std::move(type), std::move(options));
@@ -144,6 +147,7 @@ Result<engine::ShutdownReport> Node::stop_work() {
     working_->engine->shut_down([this, then = std::move(then)](auto done) mutable {
       working_->when_idle = [this, done, then = std::move(then)]() mutable {
         working_.reset();
+        writer_->watch({});
         on_broken_ = nullptr;
         then(done);
       };

@@ -73,8 +73,8 @@ class Node {
     Duration stop_grace = std::chrono::seconds(5);
     engine::Keep keep = {};
     Logger log = {};
-    // As those of engine::Options.
-    std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
+    engine::Observer* observer = nullptr;  // must outlive the node
+    // As that of engine::Options.
     std::function<void(const Error&)> on_broken = {};
   };
 

@@ -76,6 +76,10 @@ struct TaskRecord {
   core::Task task;     // what the rules know; the due time of one that does not wait is `changed`
   WallTime changed{};  // since when it is in its state
 
+  // Of Claim only: how it has waited, pending or retrying, and since when it was due.
+  core::State waited_as = core::State::pending;
+  WallTime was_due{};
+
   std::string owner;     // of a running task
   WallTime lease_end{};  // of a running task
 

@@ -4,16 +4,20 @@
 #include <vector>
 
 #include "config/change.hpp"
+#include "core/uuid.hpp"
 #include "handlers/command.hpp"
 #include "handlers/command_rules.hpp"
 #include "handlers/webhook.hpp"
 #include "handlers/webhook_rules.hpp"
 #include "http/api.hpp"
+#include "http/api_seeing.hpp"
 #include "http/server.hpp"
 #include "io/file_limit.hpp"
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/registry.hpp"
+#include "seeing/watch.hpp"
+#include "server/alert_desk.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -67,14 +71,24 @@ std::vector<std::string> allowed_of(const config::Webhook& webhook) {
   return allowed;
 }
 
+// So much of a fresh id that no other server has it.
+std::string new_life() {
+  return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
+}
+
 }  // namespace
 
 struct Service::Parts {
   Parts(config::Config its_config, Options its_options)
-      : config(std::move(its_config)), options(std::move(its_options)) {}
+      : config(std::move(its_config)),
+        options(std::move(its_options)),
+        watch(system_clock(), {.keep_events = static_cast<std::size_t>(config.events.keep),
+                               .life = new_life(),
+                               .store = config.store.url}) {}
 
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
+  void set_up_seeing();                 // likewise
   using Types = std::vector<std::pair<std::string, engine::TypeOptions>>;
   // How the tasks of a configuration are run; of those that `old` has the same, nothing.
   [[nodiscard]] Result<Types> types_of(const config::Config& from, const config::Config* old);
@@ -87,6 +101,7 @@ struct Service::Parts {
 
   config::Config config;
   const Options options;
+  seeing::Watch watch;  // loop only, once there is one
   std::shared_ptr<node::Node> node;
   std::shared_ptr<const io::AddressGuard> guard;
 
@@ -95,6 +110,8 @@ struct Service::Parts {
   std::unique_ptr<io::Signals> signals;
   http::Routes routes;
   std::unique_ptr<http::Api> api;
+  std::unique_ptr<http::SeeingApi> seeing_api;
+  std::unique_ptr<AlertDesk> alerts;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
   bool ready = false;
@@ -125,7 +142,8 @@ Result<void> Service::Parts::start() {
   set_limits();
   Result<void> listening;
   node->on_loop([&] {
-    listening = server->listen();
+    listening = alerts->set(config.alerts);
+    if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
   });
@@ -154,6 +172,7 @@ Result<void> Service::Parts::set_up() {
                       .default_lease = config.engine.lease},
       system_clock(), [this] { return ready; });
   api->add_to(routes);
+  set_up_seeing();
   gate = std::make_unique<http::Gate>(routes, tokens_of(config));
   server = std::make_unique<http::Server>(
       node->loop(), *gate,
@@ -165,9 +184,29 @@ Result<void> Service::Parts::set_up() {
                           .body_timeout = config.http.body_timeout,
                           .idle_timeout = config.http.idle_timeout,
                           .tls_certificate = config.http.tls_certificate,
-                          .tls_key = config.http.tls_key},
+                          .tls_key = config.http.tls_key,
+                          .on_answered =
+                              [this](const http::Route* route, int status) {
+                                if (!route) return watch.answered("", "", status);
+                                watch.answered(route->method, route->pattern, status);
+                              }},
       options.log);
-  return {};
+  return server->bind();  // no task is begun by a server that cannot be reached
+}
+
+void Service::Parts::set_up_seeing() {
+  seeing_api = std::make_unique<http::SeeingApi>(*node, watch, [this] {
+    return http::SeeingApi::Traffic{.connections = server->connections(),
+                                    .requests_under_way = server->requests_under_way()};
+  });
+  seeing_api->add_to(routes);
+  alerts =
+      std::make_unique<AlertDesk>(AlertDesk::Parts{.node = *node,
+                                                   .client = *client,
+                                                   .guard = guard,
+                                                   .watch = watch,
+                                                   .log = options.log,
+                                                   .public_url = config.http.public_url.shown});
 }
 
 node::Node::Work Service::Parts::work() {
@@ -178,7 +217,8 @@ node::Node::Work Service::Parts::work() {
                                 .canceled = config.store.keep_canceled,
                                 .failed = config.store.keep_failed,
                                 .dead = config.store.keep_dead},
-                       .log = options.log};
+                       .log = options.log,
+                       .observer = &watch};
   for (const auto& [name, queue] : config.queues) {
     // What others pull is not claimed here.
     if (queue.pull) continue;
@@ -204,6 +244,7 @@ Result<Service::Parts::Types> Service::Parts::types_of(const config::Config& fro
     auto handler = handler_of(task);
     const Error* error = !classifier ? &classifier.error() : !handler ? &handler.error() : nullptr;
     if (error) return fail(error->code, "task \"" + name + "\"", error->text());
+    watch.tally().expect(task.queue, name);
     types.emplace_back(name, engine::TypeOptions{.handler = *std::move(handler),
                                                  .policy = policy_of(task),
                                                  .classifier = *std::move(classifier),
@@ -315,6 +356,8 @@ Service::Stopped Service::Parts::stop() {
   if (node) {
     node->on_loop([this] {
       server.reset();
+      alerts.reset();
+      seeing_api.reset();
       client.reset();
       signals.reset();
     });

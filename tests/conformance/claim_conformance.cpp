@@ -35,6 +35,21 @@ TEST_P(StoreConformance, claim_makes_a_task_running_with_the_next_token) {
   EXPECT_EQ(find(task.id).owner, "worker 7");
 }
 
+TEST_P(StoreConformance, a_claim_tells_how_and_since_when_its_task_has_waited) {
+  ports::NewTask task = new_task();
+  task.due = now_ - 3s;
+  submit(task);
+  const TaskRecord first = claim_one();
+  EXPECT_EQ(first.waited_as, core::State::pending);
+  EXPECT_EQ(first.was_due, now_ - 3s);
+  ASSERT_EQ(move(first, Event::error, State::retrying), Done::applied);
+  const WallTime due = find(task.id).task.due;
+  now_ = due + 5s;
+  const TaskRecord again = claim_one();
+  EXPECT_EQ(again.waited_as, core::State::retrying);
+  EXPECT_EQ(again.was_due, due);
+}
+
 TEST_P(StoreConformance, claims_go_by_priority_then_due_time_then_submission) {
   const auto with = [&](int priority, Duration due) {
     ports::NewTask task = new_task();

@@ -19,7 +19,7 @@ def bearer(role):
     return {"Authorization": f"Bearer {role}-{role}-{role}-{role}"}
 
 
-class OpenApiTest(serve_test.ServerCase):
+class OpenApiTest(serve_test.SystemTest):
     def start(self):
         config = "".join(f'[token.{role}]\nrole = "{role}"\nsecret = "env:{role}"\n' for role in ROLES)
         server = self.serve(

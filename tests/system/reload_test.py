@@ -15,7 +15,7 @@ OPERATE = {"Authorization": "Bearer operate-operate-operate"}
 OTHER = {"Authorization": "Bearer another-another-another"}
 
 
-class ReloadTest(serve_test.ServerCase):
+class ReloadTest(serve_test.SystemTest):
     def reload(self, server, config, event="config.reloaded"):
         """What the log says, up to `event`."""
         told = len(server.log)

@@ -80,6 +80,10 @@ class Server:
         self.process.stderr.close()
         return code
 
+    def memory_mb(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
     def call(self, method, path, body=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = dict(headers or {})
@@ -107,7 +111,9 @@ class Server:
                 return info
 
 
-class ServerCase(unittest.TestCase):
+class SystemTest(unittest.TestCase):
+    """A folder of its own, and servers in it."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-serve-")
         self.addCleanup(folder.cleanup)
@@ -120,7 +126,7 @@ class ServerCase(unittest.TestCase):
         return server
 
 
-class ServeTest(ServerCase):
+class ServeTest(SystemTest):
     def test_commands_run_retry_and_give_up(self):  # T1, T4, C1
         server = self.serve("""
 [task.echo]

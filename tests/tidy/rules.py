@@ -25,8 +25,11 @@ ARROWS: dict[str, set[str]] = {
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "ports"},
     "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
-    "http": {"include", "core", "wire", "ports", "io", "engine", "node"},
-    "server": {"include", "core", "ports", "io", "config", "handlers", "engine", "node", "http"},
+    "seeing": {"include", "core", "wire", "ports", "engine"},
+    "http": {"include", "core", "wire", "ports", "io", "engine", "node", "seeing"},
+    "server": {
+        "include", "core", "ports", "io", "config", "handlers", "engine", "node", "seeing", "http",
+    },
     "cli": {"include", "core", "wire", "ports", "io", "config", "node", "http", "server"},
 }
 ARROWS["app"] = set(ARROWS)  # wiring: the one room that sees everything

@@ -151,11 +151,14 @@ Result<ports::Claim::Answer> MemoryStore::run(const ports::Claim& verb) {
     if (answer.tasks.size() == verb.max || is_blocked(verb.queue)) break;
     auto transition = core::claim(record->task, now);
     if (!transition) return std::unexpected(transition.error());
+    const WallTime was_due = record->task.due;
     core::apply(*transition, record->task);
     record->changed = now;
     record->owner = verb.owner;
     record->lease_end = kept(saturating_add(now, verb.lease));
-    answer.tasks.push_back(for_claim(*record));
+    TaskRecord& claimed = answer.tasks.emplace_back(for_claim(*record));
+    claimed.waited_as = transition->from;
+    claimed.was_due = was_due;
   }
   answer.next_due = next_due(verb.queue);
   answer.blocked = is_blocked(verb.queue);

@@ -61,6 +61,7 @@ void Writer::claim_rank(const Claim& verb, Names::Id queue, std::int64_t rank, s
         record.payload = row.string(18);
         record.task.state = core::State::running;
         ++record.task.token.value;
+        record.was_due = record.task.due;
         record.changed = record.task.due = from_us(now);
         record.owner = verb.owner;
         record.lease_end = from_us(to_us(saturating_add(verb.now, verb.lease)));
@@ -72,8 +73,8 @@ void Writer::claim_rank(const Claim& verb, Names::Id queue, std::int64_t rank, s
                                                      .started = now});
         if (ran_before) record.task.last_failure = queries_.last_failure(last_seq);
         const bool retrying = row.integer(6) == static_cast<int>(core::State::retrying);
-        tally_.move(queue, retrying ? core::State::retrying : core::State::pending,
-                    core::State::running);
+        record.waited_as = retrying ? core::State::retrying : core::State::pending;
+        tally_.move(queue, record.waited_as, core::State::running);
       },
       queue, rank, now, most);
   if (answer.tasks.size() == before) return;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+
+#include <holdfast/breaker.hpp>
+#include <holdfast/task_id.hpp>
+#include <holdfast/time.hpp>
+
+#include "core/rules.hpp"
+#include "ports/records.hpp"
+#include "ports/store.hpp"
+
+namespace holdfast::engine {
+
+// What has become of a task, by the word of the store.
+struct Moved {
+  const ports::TaskRecord& task;  // as it was before
+  const core::Transition& transition;
+  Duration ran = {};     // how long it was worked on; zero: it was not, or nobody can tell
+  bool rescued = false;  // from an owner that is gone
+};
+
+// Hears what happens in an engine, for metrics and the like. Each member is called once the store
+// has confirmed it, on the loop, for every task: none may block, throw, or call the engine. One
+// that does nothing costs a virtual call.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  virtual void submitted(const TaskId& /*id*/, const ports::NewTask& /*task*/) noexcept {}
+  // An attempt was given to its handler, or to a worker elsewhere.
+  virtual void started(const ports::TaskRecord& /*task*/, WallTime /*now*/) noexcept {}
+  virtual void moved(const Moved& /*moved*/) noexcept {}
+  virtual void configured(const ports::Configure& /*settings*/) noexcept {}
+  virtual void breaker_changed(const Breaker::Change& /*change*/) noexcept {}
+  // So many requests were one batch for the store: one sync of the disk.
+  virtual void stored(std::size_t /*requests*/) noexcept {}
+};
+
+}  // namespace holdfast::engine

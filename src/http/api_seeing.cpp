@@ -1,0 +1,108 @@
+#include "http/api_seeing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/json_text.hpp"
+#include "engine/engine.hpp"
+#include "http/problem.hpp"
+#include "node/node.hpp"
+#include "seeing/metrics.hpp"
+#include "seeing/stats.hpp"
+
+namespace holdfast::http {
+namespace {
+
+Result<EventFilter> filter_of(const Request& request) {
+  EventFilter filter;
+  for (const auto& [name, value] : request.query) {
+    if (name == "queue") {
+      filter.queue = value;
+    } else if (name == "type") {
+      filter.type = value;
+    } else if (name == "state") {
+      for (int i = 0; i <= static_cast<int>(TaskState::canceled); ++i) {
+        const auto state = static_cast<TaskState>(i);
+        if (to_string(state) == value) filter.state = state;
+      }
+      if (!filter.state) {
+        return fail(ErrorCode::invalid_argument, "events", "state: there is no " + quoted(value));
+      }
+    } else {
+      return fail(ErrorCode::invalid_argument, "events",
+                  quoted(name) + " is no filter: there are queue, type and state");
+    }
+  }
+  return filter;
+}
+
+}  // namespace
+
+SeeingApi::SeeingApi(node::Node& node, seeing::Watch& watch, std::function<Traffic()> traffic)
+    : node_(node),
+      watch_(watch),
+      traffic_(std::move(traffic)),
+      streams_(node.loop(), watch.events()) {
+  sample_later();
+}
+
+void SeeingApi::sample_later() {
+  sampling_ = node_.loop().after(seeing::Watch::kSampleEvery, [this] {
+    watch_.sample();
+    sample_later();
+  });
+}
+
+void SeeingApi::add_to(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/v1/stats",
+              .role = Role::read,
+              .summary = "Depths, rates, ages, breakers and alerts, for dashboards",
+              .handle = [this](const Request&, Reply reply) { stats(std::move(reply)); }});
+  routes.add({.method = "GET",
+              .pattern = "/v1/events",
+              .role = Role::read,
+              .summary = "What happens, as it happens: server-sent events",
+              .handle = [this](const Request& request, Reply reply) {
+                events(request, std::move(reply));
+              }});
+  routes.add({.method = "GET",
+              .pattern = "/metrics",
+              .role = Role::read,
+              .summary = "Metrics in the text format of Prometheus",
+              .handle = [this](const Request&, Reply reply) { metrics(std::move(reply)); }});
+}
+
+void SeeingApi::metrics(Reply reply) {
+  ports::lane_ask(
+      node_.reader(), ports::Count{},
+      [this, reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+        if (!queues) return reply(problem(queues.error()));
+        const Traffic traffic = traffic_();
+        reply({.body = seeing::metrics_text({.watch = watch_,
+                                             .queues = *queues,
+                                             .breakers = node_.engine().breakers(),
+                                             .connections = traffic.connections,
+                                             .requests_under_way = traffic.requests_under_way,
+                                             .event_readers = streams_.readers()}),
+               .type = std::string(seeing::kMetricsType)});
+      });
+}
+
+void SeeingApi::stats(Reply reply) {
+  ports::lane_ask(node_.reader(), ports::Count{},
+                  [this, reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+                    if (!queues) return reply(problem(queues.error()));
+                    reply({.body = seeing::stats_json(watch_, *queues, node_.engine().breakers())});
+                  });
+}
+
+void SeeingApi::events(const Request& request, Reply reply) {
+  auto filter = filter_of(request);
+  if (!filter) return reply(problem(filter.error()));
+  reply({.type = "text/event-stream",
+         .source = streams_.open(*std::move(filter), request.header("last-event-id"))});
+}
+
+}  // namespace holdfast::http

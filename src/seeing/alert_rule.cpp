@@ -1,0 +1,158 @@
+#include "seeing/alert_rule.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/units.hpp"
+#include "wire/json_writer.hpp"
+
+namespace holdfast::seeing {
+namespace {
+
+// Of a window, so many samples are enough to tell where it begins.
+constexpr int kSamples = 120;
+
+double seconds(Duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+Duration whole_seconds(double value) {
+  return std::chrono::seconds(static_cast<std::int64_t>(value));
+}
+
+std::string what(const Alert& alert) {
+  const std::string over = format_duration(alert.over);
+  switch (alert.kind) {
+    case AlertKind::dead_letters:
+      return fmt::format("{:.0f} new dead letters in {} (alert at {:.0f})", alert.value, over,
+                         alert.threshold);
+    case AlertKind::retry_rate:
+      return fmt::format("{:.1f} % of attempts were retried in {} (alert above {:.1f} %)",
+                         alert.value * 100, over, alert.threshold * 100);
+    case AlertKind::timeout_rate:
+      return fmt::format("{:.1f} % of attempts timed out in {} (alert above {:.1f} %)",
+                         alert.value * 100, over, alert.threshold * 100);
+    case AlertKind::backlog_age:
+      return fmt::format("a task of queue \"{}\" has been due for {} (alert above {})", alert.queue,
+                         format_duration(whole_seconds(alert.value)),
+                         format_duration(whole_seconds(alert.threshold)));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view to_string(AlertKind kind) noexcept {
+  switch (kind) {
+    case AlertKind::dead_letters: return "dead_letters";
+    case AlertKind::retry_rate: return "retry_rate";
+    case AlertKind::timeout_rate: return "timeout_rate";
+    case AlertKind::backlog_age: return "backlog_age";
+  }
+  return "";
+}
+
+std::string Alert::text() const {
+  return (resolved ? "over: " : "") + what(*this);
+}
+
+std::string Alert::json() const {
+  std::string out;
+  wire::JsonWriter writer(out);
+  writer.begin_object().key("alert").text(to_string(kind));
+  writer.key("state").text(resolved ? "resolved" : "firing");
+  writer.key("value").number(value).key("threshold").number(threshold);
+  if (over > Duration::zero()) writer.key("over").duration(over);
+  if (!queue.empty()) writer.key("queue").text(queue);
+  writer.key("since").time(since).key("text").text(text()).end_object();
+  return out;
+}
+
+std::string alert_message(const Alert& alert, WallTime now, std::string_view server) {
+  std::string out;
+  wire::JsonWriter writer(out);
+  writer.begin_object().key("type").text("holdfast.alert").key("timestamp").time(now);
+  if (!server.empty()) writer.key("server").text(server);
+  writer.key("data").raw(alert.json()).end_object();
+  return out;
+}
+
+AlertRule::AlertRule(AlertThresholds thresholds) {
+  set(thresholds);
+}
+
+void AlertRule::set(AlertThresholds thresholds) {
+  // Samples of another window say nothing of this one.
+  if (!samples_ || thresholds.over != thresholds_.over) samples_.emplace(thresholds.over);
+  thresholds_ = thresholds;
+}
+
+std::array<std::optional<Alert>, kAlertKinds> AlertRule::judge(const Seen& seen,
+                                                               SteadyTime now) const {
+  std::array<std::optional<Alert>, kAlertKinds> wrong;
+  const auto found = [&](AlertKind kind, double value, double threshold) -> Alert& {
+    return wrong[static_cast<std::size_t>(kind)].emplace(
+        Alert{.kind = kind, .value = value, .threshold = threshold, .over = thresholds_.over});
+  };
+  const Totals recent = seen.totals.since(samples_->before(now, thresholds_.over).value);
+  if (thresholds_.dead_letters > 0 && recent.dead >= thresholds_.dead_letters) {
+    found(AlertKind::dead_letters, static_cast<double>(recent.dead),
+          static_cast<double>(thresholds_.dead_letters));
+  }
+  if (recent.attempts >= std::max<std::uint64_t>(thresholds_.min_attempts, 1)) {
+    const auto share = [&](std::uint64_t part) {
+      return static_cast<double>(part) / static_cast<double>(recent.attempts);
+    };
+    const double retried = share(recent.retried);
+    const double timed_out = share(recent.timeouts);
+    if (thresholds_.retry_rate > 0 && retried > thresholds_.retry_rate) {
+      found(AlertKind::retry_rate, retried, thresholds_.retry_rate);
+    }
+    if (thresholds_.timeout_rate > 0 && timed_out > thresholds_.timeout_rate) {
+      found(AlertKind::timeout_rate, timed_out, thresholds_.timeout_rate);
+    }
+  }
+  if (thresholds_.backlog_age && seen.oldest > *thresholds_.backlog_age) {
+    Alert& alert =
+        found(AlertKind::backlog_age, seconds(seen.oldest), seconds(*thresholds_.backlog_age));
+    alert.over = {};
+    alert.queue = seen.queue;
+  }
+  return wrong;
+}
+
+std::vector<Alert> AlertRule::look(const Seen& seen, SteadyTime now, WallTime wall_now) {
+  if (samples_->empty() || now - samples_->latest() >= thresholds_.over / kSamples) {
+    samples_->add(now, seen.totals);
+  }
+  std::vector<Alert> told;
+  auto wrong = judge(seen, now);
+  for (std::size_t i = 0; i < kAlertKinds; ++i) {
+    State& state = states_[i];
+    if (!wrong[i]) {
+      if (std::exchange(state.open, false)) {
+        told.push_back(*state.firing);
+        told.back().resolved = true;
+      }
+      state.firing.reset();
+      continue;
+    }
+    wrong[i]->since = state.firing ? state.firing->since : wall_now;
+    state.firing = std::move(wrong[i]);
+    if (state.told && now - *state.told < thresholds_.quiet) continue;
+    state.told = now;
+    state.open = true;
+    told.push_back(*state.firing);
+  }
+  return told;
+}
+
+std::vector<Alert> AlertRule::firing() const {
+  std::vector<Alert> firing;
+  for (const State& state : states_)
+    if (state.firing) firing.push_back(*state.firing);
+  return firing;
+}
+
+}  // namespace holdfast::seeing

@@ -1,0 +1,133 @@
+#include "seeing/metrics.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/testing/fake_clock.hpp>
+
+#include "seeing/seeing_testing.hpp"
+#include "seeing/stats.hpp"
+
+namespace holdfast::seeing {
+namespace {
+
+using core::Event;
+using core::State;
+using ::testing::HasSubstr;
+using testing::new_task;
+using ::testing::Not;
+using testing::record;
+using testing::transition;
+using namespace std::chrono_literals;
+
+struct MetricsTest : ::testing::Test {
+  holdfast::testing::FakeClock clock;
+  Watch watch{clock, {.store = "redis://user:planted@host"}};
+  ports::Count::Answer queues;
+  Breaker breaker{{.name = "api"}, clock};
+
+  void dead() {
+    const ports::TaskRecord task = record();
+    watch.moved({.task = task, .transition = transition(State::dead, Event::error)});
+  }
+  std::string text() {
+    return metrics_text({.watch = watch, .queues = queues, .breakers = {&breaker}});
+  }
+  std::string stats() { return stats_json(watch, queues, {&breaker}); }
+};
+
+TEST_F(MetricsTest, has_what_was_counted) {  // T9
+  watch.submitted(TaskId(), new_task());
+  dead();
+  watch.stored(3);
+  watch.answered("GET", "/v1/tasks", 200);
+  watch.answered("GET", "/v1/tasks", 200);
+  watch.answered("BREW", "", 404);
+  const std::string out = text();
+  for (const char* line : {
+           "# TYPE holdfast_tasks_submitted_total counter\n"
+           "holdfast_tasks_submitted_total{queue=\"q\",type=\"t\"} 1\n",
+           "holdfast_tasks_dead_total{queue=\"q\",type=\"t\",reason=\"out_of_attempts\"} 1\n",
+           "holdfast_store_batch_size_bucket{le=\"2\"} 0\n",
+           "holdfast_store_batch_size_bucket{le=\"4\"} 1\n",
+           "holdfast_store_batch_size_bucket{le=\"+Inf\"} 1\n",
+           "holdfast_http_requests_total{method=\"GET\",route=\"/v1/tasks\",status=\"200\"} 2\n",
+           "holdfast_http_requests_total{method=\"\",route=\"\",status=\"404\"} 1\n",
+           "holdfast_breaker_state{dependency=\"api\",state=\"closed\"} 1\n",
+           "holdfast_breaker_state{dependency=\"api\",state=\"open\"} 0\n",
+           "holdfast_alert_firing{alert=\"dead_letters\"} 0\n",
+           "holdfast_build_info{version=\"",
+       }) {
+    EXPECT_THAT(out, HasSubstr(line));
+  }
+}
+
+TEST_F(MetricsTest, tells_the_depth_and_age_of_queues) {
+  queues.push_back({.queue = "mail", .by_state = {5}, .oldest_due = clock.wall_now()});
+  queues.push_back({.queue = "later", .paused = true, .oldest_due = clock.wall_now() + 1h});
+  clock.advance(90s);
+  const std::string out = text();
+  EXPECT_THAT(out, HasSubstr("holdfast_queue_tasks{queue=\"mail\",state=\"pending\"} 5\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_queue_oldest_due_age_seconds{queue=\"mail\"} 90\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_queue_oldest_due_age_seconds{queue=\"later\"} 0\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_queue_paused{queue=\"later\"} 1\n"));
+}
+
+TEST_F(MetricsTest, shows_only_so_many_queues) {
+  for (std::size_t i = 0; i < Tally::kMostSeries + 50; ++i)
+    queues.push_back({.queue = "q" + std::to_string(i), .by_state = {1}});
+  const std::string out = text();
+  EXPECT_THAT(out, HasSubstr("holdfast_queue_tasks{queue=\"other\",state=\"pending\"} 50\n"));
+  EXPECT_THAT(out, Not(HasSubstr("{queue=\"q249\"")));
+}
+
+TEST_F(MetricsTest, the_page_names_every_metric_and_no_other) {
+  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/metrics.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != std::string::npos;
+       at = page.find("\n| `", at + 1))
+    ++rows;
+  EXPECT_EQ(rows, metric_infos().size());
+  for (const MetricInfo& info : metric_infos()) {
+    const std::string row = "| `" + std::string(info.name) + "` | " + std::string(info.type) +
+                            " | " + std::string(info.labels) + " | " + std::string(info.help) +
+                            " |\n";
+    EXPECT_THAT(page, HasSubstr(row));
+  }
+}
+
+TEST_F(MetricsTest, stats_have_rates_of_the_last_minutes) {  // T9
+  queues.push_back({.queue = "q", .by_state = {0, 0, 0, 0, 0, 6}});
+  for (int i = 0; i < 6; ++i) {
+    clock.advance(10s);
+    dead();
+    watch.sample();
+  }
+  EXPECT_THAT(stats(), HasSubstr(R"("1m":{"succeeded":0,"failed":0,"retried":0,"dead":0.1,)"));
+  for (int i = 0; i < 24; ++i) {
+    clock.advance(10s);
+    watch.sample();
+  }
+  const std::string later = stats();
+  EXPECT_THAT(later, HasSubstr(R"("1m":{"succeeded":0,"failed":0,"retried":0,"dead":0,)"));
+  EXPECT_THAT(later, HasSubstr(R"("5m":{"succeeded":0,"failed":0,"retried":0,"dead":0.02,)"));
+}
+
+TEST_F(MetricsTest, stats_tell_of_breakers_alerts_and_the_store_without_its_password) {
+  watch.set_firing({{.kind = AlertKind::backlog_age, .value = 5}});
+  breaker.force_open();
+  clock.advance(10s);
+  const std::string out = stats();
+  EXPECT_THAT(out, HasSubstr(R"({"dependency":"api","state":"open","retry_in_seconds":20})"));
+  EXPECT_THAT(out, HasSubstr(R"("alerts":[{"alert":"backlog_age","state":"firing")"));
+  EXPECT_THAT(out, HasSubstr(R"("store":{"kind":"redis")"));
+  EXPECT_THAT(out, HasSubstr(R"("uptime_seconds":10)"));
+  EXPECT_THAT(out, Not(HasSubstr("planted")));
+}
+
+}  // namespace
+}  // namespace holdfast::seeing

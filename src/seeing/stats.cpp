@@ -1,0 +1,91 @@
+#include "seeing/stats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "wire/json_writer.hpp"
+
+namespace holdfast::seeing {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::JsonWriter;
+
+constexpr std::array<std::pair<std::string_view, Duration>, 3> kSpans = {
+    {{"1m", 1min}, {"5m", 5min}, {"15m", 15min}}};
+
+double seconds(Duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+// In so many per second.
+void write_rates(JsonWriter& writer, const Watch& watch, const std::string& queue) {
+  writer.key("rates").begin_object();
+  for (const auto& [name, span] : kSpans) {
+    const auto [totals, took] = watch.recent(queue, span);
+    // Of a server that has just started, a moment would say too much.
+    const double over = std::max(seconds(took), 1.0);
+    const auto rate = [&](std::string_view key, std::uint64_t count) {
+      writer.key(key).number(static_cast<double>(count) / over);
+    };
+    writer.key(name).begin_object();
+    rate("succeeded", totals.succeeded);
+    rate("failed", totals.failed);
+    rate("retried", totals.retried);
+    rate("dead", totals.dead);
+    rate("timeouts", totals.timeouts);
+    writer.end_object();
+  }
+  writer.end_object();
+}
+
+void write_queue(JsonWriter& writer, const Watch& watch, const ports::QueueCounts& queue) {
+  writer.begin_object().key("name").text(queue.queue).key("paused").boolean(queue.paused);
+  writer.key("tasks").begin_object();
+  for (std::size_t i = 0; i < queue.by_state.size(); ++i)
+    writer.key(core::to_string(static_cast<core::State>(i))).number(queue.by_state[i]);
+  writer.end_object();
+  const Duration age =
+      queue.oldest_due ? std::max(watch.now() - *queue.oldest_due, Duration::zero()) : Duration();
+  writer.key("oldest_due_age_seconds").number(seconds(age));
+  write_rates(writer, watch, queue.queue);
+  writer.end_object();
+}
+
+void write_store(JsonWriter& writer, const Watch& watch) {
+  // No more of its URL: others have passwords in them.
+  const std::string& url = watch.store();
+  writer.key("store").begin_object().key("kind").text(url.substr(0, url.find(':')));
+  writer.key("batches").number(watch.batches().count());
+  const auto count = static_cast<double>(std::max<std::uint64_t>(watch.batches().count(), 1));
+  writer.key("requests_per_batch").number(watch.batches().sum() / count).end_object();
+}
+
+}  // namespace
+
+std::string stats_json(const Watch& watch, const ports::Count::Answer& queues,
+                       const std::vector<const Breaker*>& breakers) {
+  std::string out;
+  JsonWriter writer(out);
+  writer.begin_object().key("version").text(version());
+  writer.key("started").time(watch.began()).key("uptime_seconds").number(seconds(watch.uptime()));
+  writer.key("queues").begin_array();
+  for (const ports::QueueCounts& queue : queues)
+    write_queue(writer, watch, queue);
+  writer.end_array().key("breakers").begin_array();
+  for (const Breaker* breaker : breakers) {
+    writer.begin_object().key("dependency").text(breaker->name());
+    writer.key("state").text(to_string(breaker->state()));
+    writer.key("retry_in_seconds").number(seconds(breaker->retry_in())).end_object();
+  }
+  writer.end_array().key("alerts").begin_array();
+  for (const Alert& alert : watch.firing())
+    writer.raw(alert.json());
+  writer.end_array();
+  write_store(writer, watch);
+  writer.end_object();
+  return out;
+}
+
+}  // namespace holdfast::seeing

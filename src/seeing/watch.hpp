@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <holdfast/clock.hpp>
+
+#include "engine/observer.hpp"
+#include "seeing/alert_rule.hpp"
+#include "seeing/event_log.hpp"
+#include "seeing/history.hpp"
+#include "seeing/tally.hpp"
+
+namespace holdfast::seeing {
+
+// Everything that one server has seen since its start: told by its engine and its HTTP, read by
+// the routes that show it. Threads: the loop's.
+class Watch final : public engine::Observer {
+ public:
+  struct Options {
+    std::size_t keep_events = 10'000;
+    std::string life = "0";  // one that no other server has or had
+    std::string store = {};  // its URL
+  };
+  Watch(Clock& clock, Options options);
+
+  void submitted(const TaskId& id, const ports::NewTask& task) noexcept override;
+  void started(const ports::TaskRecord& task, WallTime now) noexcept override;
+  void moved(const engine::Moved& moved) noexcept override;
+  void configured(const ports::Configure& settings) noexcept override;
+  void breaker_changed(const Breaker::Change& change) noexcept override;
+  void stored(std::size_t requests) noexcept override;
+
+  // A route's pattern, or nothing: no route was found, or none could be asked.
+  void answered(std::string_view method, std::string_view route, int status);
+  // To be called every kSampleEvery: what the rates of the last minutes are made of.
+  static constexpr Duration kSampleEvery = std::chrono::seconds(10);
+  void sample();
+
+  [[nodiscard]] Tally& tally() noexcept { return tally_; }
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  [[nodiscard]] EventLog& events() noexcept { return events_; }
+
+  // Of one queue over the last so much time, or since the start if that is shorter.
+  struct Recent {
+    Totals totals;
+    Duration span{};
+  };
+  [[nodiscard]] Recent recent(const std::string& queue, Duration span) const;
+  [[nodiscard]] Totals totals() const;  // of all queues, since the start
+
+  void set_firing(std::vector<Alert> alerts) { firing_ = std::move(alerts); }
+  [[nodiscard]] const std::vector<Alert>& firing() const noexcept { return firing_; }
+
+  using Answers = std::map<std::tuple<std::string, std::string, int>, std::uint64_t, std::less<>>;
+  using BreakerChanges = std::map<std::pair<std::string, Breaker::State>, std::uint64_t>;
+  [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
+  [[nodiscard]] const BreakerChanges& breaker_changes() const noexcept { return breaker_changes_; }
+  [[nodiscard]] const Histogram<kSizes.size()>& batches() const noexcept { return batches_; }
+  [[nodiscard]] WallTime began() const noexcept { return began_wall_; }
+  [[nodiscard]] Duration uptime() const { return clock_.now() - began_; }
+  [[nodiscard]] WallTime now() const { return clock_.wall_now(); }
+  [[nodiscard]] const std::string& store() const noexcept { return store_; }
+
+ private:
+  using QueueTotals = std::map<std::string, Totals, std::less<>>;
+  [[nodiscard]] QueueTotals by_queue() const;
+
+  Clock& clock_;
+  const std::string store_;
+  const SteadyTime began_;
+  const WallTime began_wall_;
+  Tally tally_;
+  EventLog events_;
+  History<QueueTotals> samples_{std::chrono::minutes(15)};
+  Answers answers_;
+  BreakerChanges breaker_changes_;
+  Histogram<kSizes.size()> batches_{kSizes};
+  std::vector<Alert> firing_;
+};
+
+// Of this program.
+[[nodiscard]] std::string_view version() noexcept;
+
+}  // namespace holdfast::seeing
