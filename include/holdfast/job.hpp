@@ -33,6 +33,8 @@ class Job {
   [[nodiscard]] const std::string& payload() const noexcept;
   [[nodiscard]] int attempt() const noexcept;  // 1 for the first
   [[nodiscard]] std::uint64_t token() const noexcept;
+  // The W3C traceparent that the task was handed in with; empty: none.
+  [[nodiscard]] const std::string& trace() const noexcept;
 
   // When the attempt is timed out: by its timeout or its task's deadline. Moves with heartbeat().
   // Without either: WallTime::max() and Duration::max().

@@ -15,9 +15,10 @@ enum class ErrorCode : std::uint8_t {
   unavailable,  // a dependency cannot be reached now, or its breaker is open
   timeout,
   canceled,
-  exhausted,  // a limit is reached: disk, memory, budget, queue
-  corrupt,    // stored data cannot be what we wrote
-  internal,   // a bug of ours
+  exhausted,   // no room is left: disk, memory, budget
+  overloaded,  // a queue's backlog limit is reached: try again later
+  corrupt,     // stored data cannot be what we wrote
+  internal,    // a bug of ours
 };
 
 [[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;

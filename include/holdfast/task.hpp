@@ -88,7 +88,7 @@ struct TaskInfo {
   TaskId id = {};
   std::string type = {};
   std::string queue = {};
-  std::string payload = {};  // of find() only, as are `key`, `result` and `history`
+  std::string payload = {};  // of find() only, as are `key`, `trace`, `result` and `history`
   std::string key = {};
   int priority = 0;
   TaskState state = TaskState::pending;
@@ -136,6 +136,7 @@ struct QueueInfo {
   std::array<std::uint64_t, 7> by_state = {};  // index: TaskState
   bool paused = false;
   int concurrency = 0;                      // most tasks of it that run at once; 0: no limit
+  int backlog = 0;                          // most that wait in it; 0: no limit
   std::optional<WallTime> oldest_due = {};  // of those that wait, the first to be run
 
   [[nodiscard]] std::uint64_t count(TaskState state) const {

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <exception>
 #include <iostream>
 
@@ -7,6 +8,8 @@
 #include "io/log_sink.hpp"
 
 int main(int argc, char** argv) try {
+  // A file that may not grow is an error of the write, like a full disk, and no reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::ios::sync_with_stdio(false);
   std::cin.tie(nullptr);  // the verbs flush where someone waits for it
   holdfast::cli::Io io{

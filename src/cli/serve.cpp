@@ -86,12 +86,6 @@ std::string without_effect(const config::Config& config) {
     if (is_set) names += (names.empty() ? "" : ", ") + std::string(name);
   };
   note(config.webhook.max_in_flight != plain.webhook.max_in_flight, "webhook.max_in_flight");
-  note(std::ranges::any_of(config.queues,
-                           [](const auto& queue) { return queue.second.backlog > 0; }),
-       "queue.*.backlog");
-  note(std::ranges::any_of(config.tasks,
-                           [](const auto& task) { return task.second.deadline.has_value(); }),
-       "task.*.deadline");
   return names;
 }
 

@@ -34,6 +34,7 @@ int run(int argc, const char* const* argv, Io& io) {
   add_bench(program, io, exit_code);
   add_demo(program, io, exit_code);
   add_verify(program, io, exit_code);
+  add_migrate(program, io, exit_code);
 
   program.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("holdfast: {}\nSee holdfast --help, and --help of each verb.\n",

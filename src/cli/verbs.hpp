@@ -16,6 +16,7 @@ namespace holdfast::cli {
 void add_classify(CLI::App& program, Io& io, int& exit_code);
 void add_bench(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
+void add_migrate(CLI::App& program, Io& io, int& exit_code);
 void add_serve(CLI::App& program, Io& io, int& exit_code);
 void add_verify(CLI::App& program, Io& io, int& exit_code);
 

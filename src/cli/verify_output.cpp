@@ -194,7 +194,7 @@ std::string verify_for_people(const Verified& verified, bool colour) {
   const std::string schema =
       report.schema > 0 ? fmt::format(" (schema {})", report.schema) : std::string();
   append_wrapped(out, path + schema, 0);
-  if (report.migrated) append_wrapped(out, "Migrated to the newest schema, after a copy.", 0);
+  if (report.migrated) append_wrapped(out, "Migrated to the newest schema.", 0);
   if (report.audit.readable) {
     out += '\n';
     append_table(out, report.audit);

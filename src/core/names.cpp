@@ -15,6 +15,7 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::timeout: return "timeout";
     case ErrorCode::canceled: return "canceled";
     case ErrorCode::exhausted: return "exhausted";
+    case ErrorCode::overloaded: return "overloaded";
     case ErrorCode::corrupt: return "corrupt";
     case ErrorCode::internal: return "internal";
   }

@@ -11,6 +11,7 @@ TEST(Names, are_the_words_of_the_outside_face) {
   EXPECT_EQ(to_string(VerdictKind::give_up), "give up");
   EXPECT_EQ(to_string(FailureKind::crash), "crash");
   EXPECT_EQ(to_string(ErrorCode::not_found), "not found");
+  EXPECT_EQ(to_string(ErrorCode::overloaded), "overloaded");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/task_log.hpp"
+
 namespace holdfast::engine {
 
 void Decisions::cancel(TaskId id, Engine::Decided then) {
@@ -66,12 +68,9 @@ void Decisions::carried_out(Asking asking, const ports::TaskRecord& record,
       return asking.then(fail(ErrorCode::conflict, asking.operation,
                               "task " + asking.id.text() + " keeps changing: ask again"));
   }
-  floor_.parts.log.log(Level::info, "task." + asking.operation, "by a person's hand",
-                       {{"task", record.id.text()},
-                        {"type", record.type},
-                        {"queue", record.queue},
-                        {"from", core::to_string(transition.from)},
-                        {"to", core::to_string(transition.to)}});
+  log_task(floor_.parts.log, {Level::info, "task." + asking.operation, "by a person's hand"},
+           record,
+           {{"from", core::to_string(transition.from)}, {"to", core::to_string(transition.to)}});
   carried_(record, transition);
   asking.then(transition);
 }

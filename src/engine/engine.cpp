@@ -74,6 +74,12 @@ struct Engine::Roles {
     lending.news(queue);
   }
 
+  std::optional<WallTime> deadline_of(const ports::NewTask& task) const {
+    const TaskType* type = floor.find_type(task.type);
+    if (!type || !type->options.deadline) return std::nullopt;
+    return saturating_add(task.created, *type->options.deadline);
+  }
+
   void submitted(const std::vector<ports::NewTask>& tasks);
   void carried(const ports::TaskRecord& record, const core::Transition& transition);
 
@@ -209,6 +215,7 @@ void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
     if (task.id == TaskId()) task.id = TaskId(roles_->ids.next(now));
     if (task.created == WallTime{}) task.created = now;
     if (task.due == WallTime{}) task.due = task.created;
+    if (!task.deadline) task.deadline = roles_->deadline_of(task);
   }
   roles_->submitted(tasks);
   floor.ask(floor.parts.writer, ports::Submit{std::move(tasks)},
@@ -217,6 +224,10 @@ void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
               then(std::move(asked.answer));
             });
   roles_->refill();
+}
+
+std::string Engine::queue_of(std::string_view type) const {
+  return roles_->floor.type_or_default(type).options.queue;
 }
 
 void Engine::cancel(TaskId id, Decided then) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/result.hpp>
@@ -71,10 +72,14 @@ class Engine {
   void start(std::move_only_function<void()> ready = {});
 
   // Accepts tasks, as Submit does. An id that is nil is made; `created` that is not given is now,
-  // `due` that is not given is `created`. Errors come to the caller at once: `unavailable` may have
+  // `due` that is not given is `created`, and a deadline that is not given is that of its type, if
+  // that is handled here. Errors come to the caller at once: `unavailable` may have
   // happened, so ask again with the same ids or keys.
   using Submitted = std::move_only_function<void(Result<ports::Submit::Answer>)>;
   void submit(std::vector<ports::NewTask> tasks, Submitted then);
+
+  // Where tasks of this type go that name no queue.
+  [[nodiscard]] std::string queue_of(std::string_view type) const;
 
   // What a person decides about one task: core/rules.hpp says what each means and when it is
   // refused (conflict); not_found without such a task. A running task that is canceled is asked to

@@ -34,6 +34,43 @@ TEST(Engine, makes_ids_and_times_that_are_not_given) {
   EXPECT_EQ(world.record(id).task.created, world.clock.wall_now());
 }
 
+TEST(Engine, gives_a_task_without_a_deadline_that_of_its_type) {
+  World world;
+  world.engine->handle("due", {.handler = std::make_shared<TestHandler>(), .deadline = 1h});
+  world.run(std::make_shared<TestHandler>());
+  const WallTime now = world.clock.wall_now();
+  const auto deadline = [&](ports::NewTask task) {
+    return world.record(world.submit(std::move(task))).task.deadline;
+  };
+  EXPECT_EQ(deadline({.type = "due"}), now + 1h);
+  EXPECT_EQ(deadline({.type = "due", .due = now + 2min}), now + 1h);
+  EXPECT_EQ(deadline({.type = "due", .deadline = now + 5h}), now + 5h);
+  EXPECT_EQ(deadline({.type = "t"}), std::nullopt);
+  EXPECT_EQ(deadline({.type = "of nobody"}), std::nullopt);
+}
+
+TEST(Engine, knows_the_queue_of_a_type_whose_tasks_name_none) {
+  World world;
+  world.engine->handle("mail", {.handler = std::make_shared<TestHandler>(), .queue = "mails"});
+  world.run(std::make_shared<TestHandler>());
+  EXPECT_EQ(world.engine->queue_of("mail"), "mails");
+  EXPECT_EQ(world.engine->queue_of("t"), "default");
+  EXPECT_EQ(world.engine->queue_of("of nobody"), "default");
+}
+
+TEST(Engine, says_to_which_trace_an_attempt_belongs) {
+  World world;
+  world.run(failing({.message = "no"}), {.attempts = 2, .wait = retry::fixed(1s)});
+  world.submit({.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"});
+  world.loop.pass(1s);
+  for (const char* event : {"task.retry", "task.dead"}) {
+    ASSERT_EQ(world.log.of(event).size(), 1U);
+    EXPECT_EQ(world.log.of(event)[0].fields.at("trace"), "4bf92f3577b34da6a3ce929d0e0e4736");
+  }
+  world.submit({});
+  EXPECT_FALSE(world.log.of("task.retry").at(1).fields.contains("trace"));
+}
+
 TEST(Engine, tells_the_handler_id_token_and_number_of_the_attempt) {  // T2, N6
   World world;
   auto handler = std::make_shared<TestHandler>();

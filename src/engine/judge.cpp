@@ -2,12 +2,12 @@
 
 #include <exception>
 #include <functional>
-#include <vector>
 
 #include <holdfast/failure.hpp>
 
 #include "core/rules.hpp"
 #include "core/utf8.hpp"
+#include "engine/task_log.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -31,10 +31,7 @@ class OfTask final : public LogSink {
   OfTask(const Logger& log, const ports::TaskRecord& task) : log_(log), task_(task) {}
 
   void write(const LogRecord& record) noexcept override {
-    const std::string id = task_.id.text();
-    std::vector<Field> fields{{"task", id}, {"type", task_.type}, {"queue", task_.queue}};
-    fields.insert(fields.end(), record.fields.begin(), record.fields.end());
-    log_.log(record.level, record.event, record.message, fields);
+    log_task(log_, {record.level, record.event, record.message}, task_, record.fields);
   }
 
  private:
@@ -84,11 +81,10 @@ Result<core::Transition> Judge::decide_safely(const ports::TaskRecord& record, c
   try {
     return decide(record, type, outcome, verdict, now, floor_.parts.random);
   } catch (...) {
-    floor_.parts.log.log(Level::error, "task.wait_threw",
-                         "the wait of this type threw: the usual wait is taken instead",
-                         {{"task", record.id.text()},
-                          {"type", record.type},
-                          {"error", to_failure(std::current_exception()).message}});
+    log_task(floor_.parts.log,
+             {Level::error, "task.wait_threw",
+              "the wait of this type threw: the usual wait is taken instead"},
+             record, {{"error", to_failure(std::current_exception()).message}});
     core::TaskPolicy policy = type.policy_of(record.limits);
     policy.wait = core::TaskPolicy().wait;
     return core::decide(record.task, outcome, verdict, policy, now, floor_.parts.random);
@@ -113,7 +109,6 @@ Fingerprint Judge::group_of(const core::Transition& transition) {
 void Judge::log(const ports::TaskRecord& record, const ports::Change::One& change) const {
   const core::Transition& transition = change.transition;
   if (transition.to == core::State::succeeded) return;
-  const std::string id = record.id.text();
   const std::string_view error = transition.failure
                                      ? utf8_prefix(transition.failure->message, kLoggedBytes)
                                      : std::string_view("");
@@ -121,35 +116,24 @@ void Judge::log(const ports::TaskRecord& record, const ports::Change::One& chang
   const Logger& log = floor_.parts.log;
   switch (transition.to) {
     case core::State::retrying:
-      log.log(Level::info, "task.retry", "tried again later",
-              {{"task", id},
-               {"type", record.type},
-               {"queue", record.queue},
-               {"outcome", core::to_string(transition.event)},
-               {"attempt", attempts},
-               {"wait", transition.wait},
-               {"error", error}});
+      log_task(log, {Level::info, "task.retry", "tried again later"}, record,
+               {{"outcome", core::to_string(transition.event)},
+                {"attempt", attempts},
+                {"wait", transition.wait},
+                {"error", error}});
       return;
     case core::State::failed:
-      log.log(Level::warning, "task.failed", "given up at once: trying again cannot help",
-              {{"task", id},
-               {"type", record.type},
-               {"queue", record.queue},
-               {"attempts", attempts},
-               {"error", error}});
+      log_task(log, {Level::warning, "task.failed", "given up at once: trying again cannot help"},
+               record, {{"attempts", attempts}, {"error", error}});
       return;
     case core::State::dead:
-      log.log(Level::warning, "task.dead", "a dead letter",
-              {{"task", id},
-               {"type", record.type},
-               {"queue", record.queue},
-               {"reason", transition.dead_reason ? core::to_string(*transition.dead_reason) : ""},
-               {"attempts", attempts},
-               {"error", error}});
+      log_task(log, {Level::warning, "task.dead", "a dead letter"}, record,
+               {{"reason", transition.dead_reason ? core::to_string(*transition.dead_reason) : ""},
+                {"attempts", attempts},
+                {"error", error}});
       return;
     default:
-      log.log(Level::debug, "task.handed_back", "pending again, nothing spent",
-              {{"task", id}, {"type", record.type}, {"queue", record.queue}});
+      log_task(log, {Level::debug, "task.handed_back", "pending again, nothing spent"}, record);
   }
 }
 

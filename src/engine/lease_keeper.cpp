@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/backoff.hpp"
+#include "engine/task_log.hpp"
 
 namespace holdfast::engine {
 
@@ -52,11 +53,10 @@ void LeaseKeeper::answered(ports::Asked<ports::Renew>& asked,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     LiveRun& run = *runs[i];
     if ((*asked.answer)[i] || run.on_loop.settled) continue;
-    floor_.parts.log.log(Level::warning, "task.claim_lost",
-                         "somebody else has the task now: the handler is asked to stop",
-                         {{"task", run.task().id.text()},
-                          {"type", run.task().type},
-                          {"token", run.task().task.token.value}});
+    log_task(floor_.parts.log,
+             {Level::warning, "task.claim_lost",
+              "somebody else has the task now: the handler is asked to stop"},
+             run.task(), {{"token", run.task().task.token.value}});
     drop(run);
   }
 }

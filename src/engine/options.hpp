@@ -38,6 +38,9 @@ struct TypeOptions {
   core::TaskPolicy policy = {};
   std::shared_ptr<const Classifier> classifier = {};  // nothing: everything is retried
   std::string dependency = {};  // what it calls: types that name the same share a breaker (N4)
+  // Of a task that is handed in without one: so long after that. Nothing: it has none.
+  std::optional<Duration> deadline = {};
+  std::string queue = "default";  // of a task that names none
 };
 
 struct QueueOptions {

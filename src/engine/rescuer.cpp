@@ -4,6 +4,8 @@
 #include <compare>
 #include <utility>
 
+#include "engine/task_log.hpp"
+
 namespace holdfast::engine {
 namespace {
 
@@ -109,15 +111,14 @@ void Rescuer::settled(const ports::Asked<ports::Change>& asked, const Records& r
     const ports::TaskRecord& record = records[i];
     ++floor_.stats.rescued;
     const bool began = change.transition.event != core::Event::hand_back;
-    floor_.parts.log.log(
-        began ? Level::warning : Level::info, "task.rescued",
-        began ? "its owner is gone while it was running" : "its owner is gone before it had begun",
-        {{"task", record.id.text()},
-         {"type", record.type},
-         {"queue", record.queue},
-         {"owner", record.owner},
-         {"crashes", change.transition.spent.crashes},
-         {"state", core::to_string(change.transition.to)}});
+    log_task(floor_.parts.log,
+             {began ? Level::warning : Level::info, "task.rescued",
+              began ? "its owner is gone while it was running"
+                    : "its owner is gone before it had begun"},
+             record,
+             {{"owner", record.owner},
+              {"crashes", change.transition.spent.crashes},
+              {"state", core::to_string(change.transition.to)}});
     floor_.tell({.task = record, .transition = change.transition, .rescued = true});
     if (core::is_terminal(change.transition.to)) judge_.log(record, change);
     if (!core::is_terminal(change.transition.to)) due_(record.queue);

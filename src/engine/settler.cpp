@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/processor.hpp"
+#include "engine/task_log.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -116,14 +117,13 @@ void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::C
     run.processor().settled_one();
   } else {
     ++floor_.stats.refused;
-    floor_.parts.log.log(Level::warning, "task.settle_refused",
-                         repeated
-                             ? "settled before, when the store could not say so, or no longer ours"
-                             : "no longer ours: what the handler reported counts no more",
-                         {{"task", run.task().id.text()},
-                          {"type", run.task().type},
-                          {"token", run.task().task.token.value},
-                          {"outcome", core::to_string(change.transition.event)}});
+    log_task(floor_.parts.log,
+             {Level::warning, "task.settle_refused",
+              repeated ? "settled before, when the store could not say so, or no longer ours"
+                       : "no longer ours: what the handler reported counts no more"},
+             run.task(),
+             {{"token", run.task().task.token.value},
+              {"outcome", core::to_string(change.transition.event)}});
   }
   floor_.runs.release(run);
 }
@@ -163,11 +163,11 @@ void Settler::apart(std::vector<ports::Change::One> changes, Runs runs, bool rep
 void Settler::cannot_be_kept(const std::shared_ptr<LiveRun>& run, const Error& error) {
   auto& state = run->on_loop;
   if (state.settled) return;
-  floor_.parts.log.log(
-      Level::error, "task.not_kept",
-      state.not_kept ? "nor can the store keep that: its lease is left to end"
-                     : "the store cannot keep how it ended: taken as a failure",
-      {{"task", run->task().id.text()}, {"type", run->task().type}, {"error", error.text()}});
+  log_task(floor_.parts.log,
+           {Level::error, "task.not_kept",
+            state.not_kept ? "nor can the store keep that: its lease is left to end"
+                           : "the store cannot keep how it ended: taken as a failure"},
+           run->task(), {{"error", error.text()}});
   if (std::exchange(state.not_kept, true)) {
     state.settled = true;
     floor_.runs.release(*run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/units.hpp"
+#include "engine/task_log.hpp"
 
 namespace holdfast::engine {
 
@@ -66,12 +67,10 @@ void Timeouts::ask_to_stop(LiveRun& run, Fate fate) {
 // Its place stays taken: a thread that hangs must not be doubled.
 void Timeouts::give_up_on(const std::shared_ptr<LiveRun>& run) {
   run->on_loop.stuck = true;
-  floor_.parts.log.log(Level::error, "task.stuck",
-                       "the handler was asked to stop and has not ended: its place stays taken",
-                       {{"task", run->task().id.text()},
-                        {"type", run->task().type},
-                        {"queue", run->task().queue},
-                        {"asked", floor_.options.stop_grace}});
+  log_task(floor_.parts.log,
+           {Level::error, "task.stuck",
+            "the handler was asked to stop and has not ended: its place stays taken"},
+           run->task(), {{"asked", floor_.options.stop_grace}});
   if (!run->on_loop.settled && !run->on_loop.settling) settler_.settle(run, outcome_of(*run));
 }
 

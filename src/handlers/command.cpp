@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kAlwaysPassed{"PATH", "HOME", "LANG",
                                                         "LC_*", "TZ",   "TMPDIR"};
-constexpr std::array<std::string_view, 4> kGivenByUs{"HOLDFAST_TASK_ID", "HOLDFAST_ATTEMPT",
-                                                     "HOLDFAST_TOKEN", "HOLDFAST_INPUT"};
+// The server's own traceparent is no task's.
+constexpr std::array<std::string_view, 5> kGivenByUs{
+    "HOLDFAST_TASK_ID", "HOLDFAST_ATTEMPT", "HOLDFAST_TOKEN", "HOLDFAST_INPUT", "TRACEPARENT"};
 constexpr std::string_view kDefaultPath = "PATH=/usr/local/bin:/usr/bin:/bin";
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -59,6 +60,7 @@ io::ChildCommand command_for(const ports::Run& run, const CommandOptions& option
   environment.push_back(fmt::format("HOLDFAST_ATTEMPT={}", run.number()));
   environment.push_back(fmt::format("HOLDFAST_TOKEN={}", task.task.token.value));
   environment.emplace_back("HOLDFAST_INPUT=");
+  if (!task.trace.empty()) environment.push_back("TRACEPARENT=" + task.trace);
   return {.arguments = options.command,
           .environment = std::move(environment),
           .folder = options.folder,

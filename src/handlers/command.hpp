@@ -32,11 +32,12 @@ struct CommandOptions {
 // Runs a program for each attempt.
 //
 // It gets the payload as its standard input, and HOLDFAST_TASK_ID, HOLDFAST_ATTEMPT, HOLDFAST_TOKEN
-// and HOLDFAST_INPUT (the path of the task's input file; empty: there is none) in an environment
-// that has nothing else of ours but what is allowed. Exit code 0 is success, and what it printed is
-// the result. Any other is a failure whose message is the end of its standard error; what codes
-// mean by themselves is said by command_rules.hpp. Death by a signal is a crash. A stop request
-// ends it with all its group: first SIGTERM, SIGKILL after the grace.
+// and HOLDFAST_INPUT (the path of the task's input file; empty: there is none), and TRACEPARENT if
+// the task has a trace, in an environment that has nothing else of ours but what is allowed. Exit
+// code 0 is success, and what it printed is the result. Any other is a failure whose message is the
+// end of its standard error; what codes mean by themselves is said by command_rules.hpp. Death by a
+// signal is a crash. A stop request ends it with all its group: first SIGTERM, SIGKILL after the
+// grace.
 //
 // Threads: the loop's. Destroyed before the loop; that kills what still runs.
 class Command final : public ports::Handler {

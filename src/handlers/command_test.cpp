@@ -104,6 +104,19 @@ TEST_F(CommandTest, is_told_which_attempt_it_is) {
             "01912d68-783e-7a03-8467-5661c1243ad4 3 42 .\n");
 }
 
+TEST_F(CommandTest, gets_the_trace_of_its_task) {
+  run_->record.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  EXPECT_EQ(result(shell("echo $TRACEPARENT")), run_->record.trace + "\n");
+}
+
+TEST_F(CommandTest, gets_no_trace_where_its_task_has_none) {
+  ::setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", 1);
+  EXPECT_EQ(result(run({.command = {"/bin/sh", "-c", "echo ${TRACEPARENT-none}"},
+                        .pass = {"TRACEPARENT"}})),
+            "none\n");
+  ::unsetenv("TRACEPARENT");
+}
+
 TEST_F(CommandTest, does_not_get_the_secrets_of_our_environment) {
   ::setenv("DATABASE_PASSWORD", "s3cret", 1);
   ::setenv("SCANNER_KEY", "wanted", 1);

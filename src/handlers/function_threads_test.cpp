@@ -96,6 +96,7 @@ TEST_F(FunctionTest, tells_the_function_all_about_its_attempt) {
   record.queue = "mail";
   record.payload = "ann";
   record.task.token = {42};
+  record.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   auto run = std::make_shared<TestRun>(record, 3);
   run->set_end(clock_.wall_now() + 9s);
   run->request_stop();
@@ -107,6 +108,7 @@ TEST_F(FunctionTest, tells_the_function_all_about_its_attempt) {
     EXPECT_EQ(job.payload(), "ann");
     EXPECT_EQ(job.attempt(), 3);
     EXPECT_EQ(job.token(), 42U);
+    EXPECT_EQ(job.trace(), record.trace);
     EXPECT_EQ(job.deadline(), clock_.wall_now() + 9s);
     EXPECT_EQ(job.time_left(), 9s);
     EXPECT_TRUE(job.stop_token().stop_requested());

@@ -31,6 +31,10 @@ std::uint64_t Job::token() const noexcept {
   return run_->task().task.token.value;
 }
 
+const std::string& Job::trace() const noexcept {
+  return run_->task().trace;
+}
+
 WallTime Job::deadline() const noexcept {
   return run_->end();
 }

@@ -18,8 +18,9 @@ namespace holdfast::handlers {
 namespace {
 
 // Ours, and those that say how the message is sent. Others may be set.
-constexpr std::array<std::string_view, 7> kNotToSet{
-    "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "content-type"};
+constexpr std::array<std::string_view, 8> kNotToSet{
+    "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te",
+    "content-type",   "traceparent"};
 constexpr std::array<std::string_view, 2> kNotToBegin{"webhook-", "holdfast-"};
 
 std::string in_small_letters(std::string text) {
@@ -190,13 +191,14 @@ io::HttpRequest Webhook::request_for(const std::shared_ptr<ports::Run>& run) con
   const std::string timestamp = std::to_string(now.time_since_epoch().count());
   const std::string id = task.id.text();
   std::vector<io::HttpHeader> headers = options_.headers;
-  headers.reserve(headers.size() + 7);
+  headers.reserve(headers.size() + 8);
   std::string type = options_.content_type;
   if (type.empty()) type = is_json(task.payload) ? "application/json" : "application/octet-stream";
   headers.push_back({"Content-Type", std::move(type)});
   headers.push_back({"Holdfast-Task-Type", as_header_value(task.type)});
   headers.push_back({"Holdfast-Attempt", std::to_string(run->number())});
   headers.push_back({"Holdfast-Token", std::to_string(task.task.token.value)});
+  if (!task.trace.empty()) headers.push_back({"traceparent", task.trace});
   headers.push_back({"webhook-id", id});
   headers.push_back({"webhook-timestamp", timestamp});
   std::string signatures;

@@ -33,7 +33,8 @@ struct WebhookOptions {
 //
 // The request has the headers of standardwebhooks.com: webhook-id (the task's id, the same for
 // every attempt), webhook-timestamp and, with a secret, webhook-signature; also Holdfast-Task-Type
-// (bytes other than visible ASCII as %XX), Holdfast-Attempt and Holdfast-Token. A status of 2xx is
+// (bytes other than visible ASCII as %XX), Holdfast-Attempt and Holdfast-Token; and traceparent, if
+// the task has a trace. A status of 2xx is
 // success, and the body of the answer, as far as it fits, the result. Any other is a failure with
 // this status, the beginning of the answer, and the wait of its Retry-After. Redirects are not
 // followed. What else goes wrong is a failure in words that the presets of the classifier know;

@@ -95,6 +95,22 @@ TEST_F(WebhookThreads, posts_the_payload_signed_and_gives_the_result) {
                 WebhookSigner::make("raw key")->sign(id, timestamp, seen.body));
 }
 
+TEST_F(WebhookThreads, hands_on_the_trace_of_a_task_that_has_one) {
+  constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  std::string seen;
+  TestServer server(TestServer::each([&](const ServedRequest& request) {
+    seen = request.header("traceparent");
+    return http_answer("204 No Content");
+  }));
+  auto webhook = made({.url = server.url()});
+  ports::TaskRecord record;
+  record.trace = kTrace;
+  static_cast<void>(outcome_of_run(webhook, std::make_shared<TestRun>(std::move(record))));
+  EXPECT_EQ(seen, kTrace);
+  static_cast<void>(outcome_of_run(webhook, run_with("{}")));
+  EXPECT_EQ(seen, "none");
+}
+
 TEST_F(WebhookThreads, says_what_the_payload_is) {
   std::string type;
   TestServer server(TestServer::each([&](const ServedRequest& request) {

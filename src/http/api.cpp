@@ -112,7 +112,8 @@ void Api::claim(const Request& request, Reply reply) {
                             .attempt = record.task.spent.attempts + record.task.spent.crashes + 1,
                             .token = record.task.token,
                             .lease_end = record.lease_end,
-                            .deadline = record.task.deadline});
+                            .deadline = record.task.deadline,
+                            .trace = std::move(record.trace)});
         }
         reply(json(200,
                    [&](auto& writer) { write(writer, std::span<const wire::Claimed>(claims)); }));

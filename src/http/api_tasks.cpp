@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/nearest_name.hpp"
+#include "core/traceparent.hpp"
 #include "http/api.hpp"
 #include "http/api_support.hpp"
 #include "node/node.hpp"
@@ -32,9 +33,7 @@ Response answer_of(const Handed& handed) {
     if (one) {
       return json(one->existed ? 200 : 201, [&](auto& writer) { write(writer, *one); });
     }
-    Response response = json(one.error().status, [&](auto& writer) { write(writer, one.error()); });
-    response.type = wire::kProblemMediaType;
-    return response;
+    return problem(one.error());
   }
   const bool all_well =
       std::ranges::all_of(handed.answers, [](const auto& one) { return one.has_value(); });
@@ -137,8 +136,9 @@ void Api::add_tasks(Routes& routes) {
 
 void Api::submit(Request request, Reply reply) {
   if (!is_json(request)) return reply(not_json());
-  auto read = wire::read_submissions(
-      request.body, {.most_entries = limits_.max_array, .most_depth = limits_.max_json_depth});
+  auto read = wire::read_submissions(request.body, {.most_entries = limits_.max_array,
+                                                    .most_depth = limits_.max_json_depth,
+                                                    .unnamed_queue = ""});
   if (!read) return reply(problem(read.error()));
   auto handed = std::make_unique<Handed>();
   handed->is_array = wire::is_array(request.body);
@@ -147,6 +147,9 @@ void Api::submit(Request request, Reply reply) {
     return reply(
         problem(400, "Idempotency-Key is for one task: in an array each has its own \"key\""));
   }
+  // One that is malformed is as none, as W3C wants it.
+  const std::string trace =
+      received_traceparent(request.header("traceparent").value_or("")).value_or("");
   const WallTime now = clock_.wall_now();
   for (Result<Submission>& submission : *read) {
     if (submission && key) {
@@ -155,8 +158,9 @@ void Api::submit(Request request, Reply reply) {
       }
       submission->key = *key;
     }
-    if (submission && !submission->trace.empty()) {
-      submission = fail(ErrorCode::invalid_argument, "submit", "trace: is not kept yet");
+    if (submission && submission->trace.empty()) submission->trace = trace;
+    if (submission && submission->queue.empty()) {
+      submission->queue = node_.engine().queue_of(submission->type);
     }
     if (submission && submission->payload.size() > limits_.max_payload) {
       handed->answers.emplace_back(

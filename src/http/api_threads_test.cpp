@@ -20,6 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
+const std::string kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 std::string memory_url() {
   static int count = 0;
   return "memory:api-" + std::to_string(++count);
@@ -38,6 +40,7 @@ class ApiTest : public ::testing::Test {
     work.observer = &watch_;
     work.types.emplace_back("t", engine::TypeOptions{.policy = {.wait = retry::fixed(1h)}});
     work.types.emplace_back("fragile", engine::TypeOptions{.policy = {.crashes = 1}});
+    work.types.emplace_back("of mail", engine::TypeOptions{.queue = "mails"});
     EXPECT_TRUE(node_->start_work(std::move(work)));
   }
   ~ApiTest() override {
@@ -133,6 +136,57 @@ TEST_F(ApiTest, each_entry_of_an_array_has_its_own_answer) {
   EXPECT_EQ(answers[2].error().status, 413);
   EXPECT_EQ(answers[3].error().status, 409);
   EXPECT_TRUE(answers[4]);
+}
+
+TEST_F(ApiTest, a_task_that_names_no_queue_goes_to_that_of_its_type) {
+  EXPECT_EQ(find(submit(R"({"type":"of mail"})")).queue, "mails");
+  EXPECT_EQ(find(submit(R"({"type":"of mail","queue":"default"})")).queue, "default");
+  EXPECT_EQ(find(submit(R"({"type":"of nobody"})")).queue, "default");
+  EXPECT_EQ(find(submit(R"({"type":"of mail","queue":null})")).queue, "mails");
+}
+
+TEST_F(ApiTest, a_trace_is_kept_and_handed_on) {
+  const std::string id = submit(R"({"type":"t","trace":")" + kTrace + "\"}");
+  EXPECT_EQ(find(id).trace, kTrace);
+  EXPECT_EQ(claim().at(0).trace, kTrace);
+}
+
+TEST_F(ApiTest, the_header_of_a_request_is_the_trace_of_tasks_without_one) {
+  const std::string other = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+  const Response answer =
+      post("/v1/tasks", R"([{"type":"t"},{"type":"t","trace":")" + kTrace + "\"}]",
+           {{"traceparent", other}});
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  const auto answers = wire::read_answers(answer.body).value();
+  EXPECT_EQ(find(answers[0]->id.text()).trace, other);
+  EXPECT_EQ(find(answers[1]->id.text()).trace, kTrace);
+}
+
+TEST_F(ApiTest, a_malformed_trace_is_ignored_in_a_header_and_refused_in_a_field) {
+  const Response answer = post("/v1/tasks", R"({"type":"t"})", {{"traceparent", "00-12"}});
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(find(wire::read_accepted(answer.body)->id.text()).trace, "");
+  const Response refused = post("/v1/tasks", R"({"type":"t","trace":"00-12"})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("trace: "));
+}
+
+TEST_F(ApiTest, a_full_queue_is_to_be_asked_later) {
+  ASSERT_TRUE(node_->configure({.queue = "q", .backlog = 1}));
+  const std::string id = submit(R"({"type":"t","queue":"q","key":"k"})");
+  const Response refused = post("/v1/tasks", R"({"type":"t","queue":"q"})");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.headers, (Fields{{"Retry-After", "5"}}));
+  EXPECT_EQ(wire::read_problem(refused.body)->type, "urn:holdfast:overloaded");
+  EXPECT_THAT(refused.body, HasSubstr("its backlog allows (1)"));
+  EXPECT_EQ(post("/v1/tasks", R"({"type":"t","queue":"q","key":"k"})").status, 200);
+  const Response some = post("/v1/tasks", R"([{"type":"t"},{"type":"t","queue":"q"}])");
+  EXPECT_EQ(some.status, 207);
+  EXPECT_TRUE(wire::read_answers(some.body)->at(0));
+  EXPECT_EQ(wire::read_answers(some.body)->at(1).error().status, 429);
+  EXPECT_EQ(wire::read_queues(get("/v1/queues").body)->at(1).backlog, 1);
+  EXPECT_EQ(claim(R"(,"queue":"q")").at(0).id.text(), id);
+  submit(R"({"type":"t","queue":"q"})");
 }
 
 TEST_F(ApiTest, says_what_is_wrong_and_where) {

@@ -7,6 +7,10 @@
 namespace holdfast::http {
 namespace {
 
+// Nobody knows how long a backlog takes. Soon enough for one that is worked on, and rare enough
+// for one that is not.
+constexpr const char* kRetryAfterSeconds = "5";
+
 Response response_of(const wire::Problem& problem, Fields headers) {
   Response response{.status = problem.status,
                     .type = std::string(wire::kProblemMediaType),
@@ -25,7 +29,13 @@ Response problem(int status, std::string detail, Fields headers) {
 }
 
 Response problem(const Error& error) {
-  return response_of(wire::problem_of(error), {});
+  return problem(wire::problem_of(error));
+}
+
+Response problem(const wire::Problem& problem) {
+  Fields headers;
+  if (problem.status == 429) headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  return response_of(problem, std::move(headers));
 }
 
 }  // namespace holdfast::http

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
+#include "core/traceparent.hpp"
 
 namespace holdfast::node {
 namespace {
@@ -60,6 +61,9 @@ Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
   if (submission.timeout && *submission.timeout < Duration::zero()) {
     return refuse("timeout is negative: zero is none at all");
   }
+  if (!submission.trace.empty() && !is_traceparent(submission.trace)) {
+    return refuse(fmt::format("trace is {}: it is no W3C traceparent", quoted(submission.trace)));
+  }
   return ports::NewTask{
       .id = {},
       .type = std::move(submission.type),
@@ -70,7 +74,8 @@ Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
       .due = submission.due ? *submission.due : saturating_add(now, submission.delay),
       .deadline = submission.deadline,
       .key = std::move(submission.key),
-      .limits = {.attempts = submission.attempts, .timeout = submission.timeout}};
+      .limits = {.attempts = submission.attempts, .timeout = submission.timeout},
+      .trace = std::move(submission.trace)};
 }
 
 Result<ports::List> to_list(TaskFilter filter) {
@@ -106,6 +111,7 @@ TaskInfo to_info(ports::TaskRecord record) {
                 .due = task.due,
                 .changed = record.changed,
                 .deadline = task.deadline,
+                .trace = std::move(record.trace),
                 .attempts = task.spent.attempts,
                 .crashes = task.spent.crashes,
                 .deferrals = task.spent.deferrals,
@@ -123,6 +129,7 @@ QueueInfo to_info(ports::QueueCounts counts) {
           .by_state = counts.by_state,
           .paused = counts.paused,
           .concurrency = counts.concurrency,
+          .backlog = counts.backlog,
           .oldest_due = counts.oldest_due};
 }
 

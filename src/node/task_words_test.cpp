@@ -30,6 +30,8 @@ TEST(TaskWords, what_cannot_be_is_refused_by_the_name_of_its_field) {
             "delay and due are both given: one of them says when");
   EXPECT_EQ(message({.type = "t", .attempts = 0}), "attempts is 0: at least 1 is made");
   EXPECT_EQ(message({.type = "t", .timeout = -1s}), "timeout is negative: zero is none at all");
+  EXPECT_EQ(message({.type = "t", .trace = "00-12"}),
+            "trace is \"00-12\": it is no W3C traceparent");
 }
 
 TEST(TaskWords, a_group_is_found_by_the_text_it_is_shown_with) {

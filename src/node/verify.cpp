@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stores/sqlite/inspect.hpp"
+#include "stores/sqlite/migrate_file.hpp"
 
 namespace holdfast::node {
 
@@ -15,6 +16,12 @@ Result<VerifyReport> verify(const std::string& path, const VerifyOptions& option
                       .backup = std::move(seen->backup),
                       .audit = std::move(seen->report),
                       .left = seen->left};
+}
+
+Result<Migration> migrate(const std::string& path) {
+  const auto done = stores::sqlite::migrate_file(path);
+  if (!done) return std::unexpected(done.error());
+  return Migration{.from = done->from, .to = done->to};
 }
 
 }  // namespace holdfast::node

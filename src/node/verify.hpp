@@ -18,7 +18,7 @@ struct VerifyOptions {
 
 struct VerifyReport {
   int schema = 0;            // of the file, as it was found
-  bool migrated = false;     // to the newest schema
+  bool migrated = false;     // to the newest schema, for a repair
   std::string backup = {};   // the copy that was made before a repair; empty: none
   ports::AuditReport audit;  // findings as they were found; numbers as they are now
   std::uint64_t left = 0;    // findings that are there still, or could not be repaired
@@ -27,7 +27,16 @@ struct VerifyReport {
 // Audits the file of an embedded store that nobody has open (N5). Without `repair` nothing is
 // changed. With it, a file that has findings is copied first, and mended without losing a task.
 // Fails if the file is missing, in use (the message names the process), empty, not Holdfast's or of
-// another version, or cannot be read. Blocks.
+// a newer version, or cannot be read. Blocks.
 [[nodiscard]] Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options);
+
+struct Migration {
+  int from = 0;  // the schema that was found
+  int to = 0;    // the newest, which the file has now
+};
+
+// Brings the file of an embedded store that nobody has open to the newest schema. Fails as verify()
+// does, and where the file cannot be written. Blocks.
+[[nodiscard]] Result<Migration> migrate(const std::string& path);
 
 }  // namespace holdfast::node

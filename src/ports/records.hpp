@@ -42,6 +42,7 @@ struct NewTask {
   std::optional<WallTime> deadline = {};
   std::string key = {};  // of idempotency; empty: none
   OwnLimits limits = {};
+  std::string trace = {};  // W3C traceparent; empty: none
 };
 
 // One claim that has ended: an attempt, or one that was not made (an open breaker, a cancel, a
@@ -73,6 +74,7 @@ struct TaskRecord {
   int priority = 0;
   std::string key;  // of Find only
   OwnLimits limits;
+  std::string trace;   // as it was handed in; List leaves it out
   core::Task task;     // what the rules know; the due time of one that does not wait is `changed`
   WallTime changed{};  // since when it is in its state
 
@@ -93,6 +95,7 @@ struct QueueCounts {
   std::array<std::uint64_t, 7> by_state{};  // index: core::State
   bool paused = false;
   int concurrency = 0;                   // most tasks of it that run at once; 0: no limit
+  int backlog = 0;                       // most tasks of it that wait; 0: no limit
   std::optional<WallTime> oldest_due{};  // of those that wait, due or not, the earliest
 
   [[nodiscard]] std::uint64_t count(core::State state) const {

@@ -23,6 +23,8 @@ namespace holdfast::ports {
 //   `existed`. With others: conflict. A key is free again when its task is purged. Keys are one
 //   space, whatever the queue, and are looked at before ids.
 // - An id that exists, with the same type, queue, payload and key: the same. With others: conflict.
+// - A queue in which as many tasks wait (pending or retrying) as its backlog allows takes no new
+//   one: overloaded. What waits again, or is brought back, is not kept from it.
 struct Submit {
   struct Accepted {
     TaskId id;
@@ -116,6 +118,7 @@ struct Configure {
   std::string queue;
   std::optional<bool> paused = {};
   std::optional<int> concurrency = {};  // 0: no limit; below: invalid_argument
+  std::optional<int> backlog = {};      // most that wait; likewise
 };
 
 struct Find {

@@ -248,7 +248,9 @@ Result<Service::Parts::Types> Service::Parts::types_of(const config::Config& fro
     types.emplace_back(name, engine::TypeOptions{.handler = *std::move(handler),
                                                  .policy = policy_of(task),
                                                  .classifier = *std::move(classifier),
-                                                 .dependency = task.dependency});
+                                                 .dependency = task.dependency,
+                                                 .deadline = task.deadline,
+                                                 .queue = task.queue});
   }
   return types;
 }
@@ -280,7 +282,8 @@ Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config:
 // Settings that the store keeps are those of the configuration from now on.
 void Service::Parts::set_limits() {
   for (const auto& [name, queue] : config.queues) {
-    const auto set = node->configure({.queue = name, .concurrency = queue.limit});
+    const auto set =
+        node->configure({.queue = name, .concurrency = queue.limit, .backlog = queue.backlog});
     if (set) continue;
     options.log.log(Level::warning, "queue.limit", "the limit of a queue could not be set",
                     {{"queue", name}, {"error", set.error().text()}});

@@ -28,6 +28,7 @@ constexpr auto kKnown = std::to_array<KnownProblem>({
     {ErrorCode::timeout, 504, "urn:holdfast:timeout", "It took too long"},
     {ErrorCode::canceled, 409, "urn:holdfast:canceled", "It was canceled"},
     {ErrorCode::exhausted, 507, "urn:holdfast:exhausted", "There is no room left"},
+    {ErrorCode::overloaded, 429, "urn:holdfast:overloaded", "Too much is waiting: try again later"},
     {ErrorCode::corrupt, 500, "urn:holdfast:corrupt", "Stored data is damaged"},
     {ErrorCode::internal, 500, "urn:holdfast:internal", "A mistake of the server"},
 });
@@ -38,7 +39,7 @@ constexpr auto kKnown = std::to_array<KnownProblem>({
     case 409: return ErrorCode::conflict;
     case 408:
     case 504: return ErrorCode::timeout;
-    case 429:
+    case 429: return ErrorCode::overloaded;
     case 507: return ErrorCode::exhausted;
     case 502:
     case 503: return ErrorCode::unavailable;

@@ -39,6 +39,7 @@ TEST(Problem, each_code_has_its_status_and_type) {
   EXPECT_EQ(status(ErrorCode::timeout), "504 urn:holdfast:timeout");
   EXPECT_EQ(status(ErrorCode::canceled), "409 urn:holdfast:canceled");
   EXPECT_EQ(status(ErrorCode::exhausted), "507 urn:holdfast:exhausted");
+  EXPECT_EQ(status(ErrorCode::overloaded), "429 urn:holdfast:overloaded");
   EXPECT_EQ(status(ErrorCode::corrupt), "500 urn:holdfast:corrupt");
   EXPECT_EQ(status(ErrorCode::internal), "500 urn:holdfast:internal");
 }
@@ -49,7 +50,7 @@ TEST(Problem, a_problem_of_others_becomes_the_nearest_code) {
   EXPECT_EQ(code(413), ErrorCode::invalid_argument);
   EXPECT_EQ(code(404), ErrorCode::not_found);
   EXPECT_EQ(code(408), ErrorCode::timeout);
-  EXPECT_EQ(code(429), ErrorCode::exhausted);
+  EXPECT_EQ(code(429), ErrorCode::overloaded);
   EXPECT_EQ(code(502), ErrorCode::unavailable);
   EXPECT_EQ(code(500), ErrorCode::internal);
   EXPECT_EQ(error_of({.title = "Too Many"}, "list"),

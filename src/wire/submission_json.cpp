@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
+#include "core/traceparent.hpp"
 #include "wire/fields.hpp"
-#include "wire/traceparent.hpp"
 
 namespace holdfast::wire {
 namespace {
@@ -57,7 +57,7 @@ Result<std::vector<Result<Submission>>> read_submissions(std::string_view json,
   JsonCursor cursor(json);
   // False: the document as a whole has failed.
   const auto add = [&](std::string_view where) -> Result<void> {
-    Submission submission;
+    Submission submission{.queue = std::string(limits.unnamed_queue)};
     Read done = read_object<Submission>(cursor, kFields, Unknown::refused, submission);
     if (done) {
       entries.emplace_back(std::move(submission));

@@ -28,6 +28,8 @@ struct Limits {
   std::size_t most_entries = 1000;
   // Of the brackets of the whole document.
   std::size_t most_depth = kMostPayloadDepth + 4;
+  // What read_submissions takes for the queue of a task that names none.
+  std::string_view unnamed_queue = "default";
 };
 
 // Fails with invalid_argument. The message says what and where: `delay: "30 secs": unknown unit …`,

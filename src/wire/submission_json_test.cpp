@@ -61,6 +61,16 @@ TEST(SubmissionJson, null_is_a_field_left_out) {
             Submission{.type = "t"});
 }
 
+TEST(SubmissionJson, whoever_reads_says_what_a_queue_is_that_is_not_named) {
+  const auto read =
+      read_submissions(R"([{"type":"t"},{"type":"t","queue":null},{"type":"t","queue":"default"}])",
+                       {.unnamed_queue = "none"});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->at(0)->queue, "none");
+  EXPECT_EQ(read->at(1)->queue, "none");
+  EXPECT_EQ(read->at(2)->queue, "default");
+}
+
 TEST(SubmissionJson, a_key_may_be_written_with_escapes) {
   EXPECT_EQ(read_submission(R"({"\u0074ype":"t"})", {}), Submission{.type = "t"});
 }

@@ -94,6 +94,7 @@ constexpr auto kQueueFields = std::to_array<Field<QueueInfo>>({
     {{.name = "tasks", .is_required = true}, read_by_state},
     field<&QueueInfo::paused>("paused"),
     field<&QueueInfo::concurrency>("concurrency"),
+    field<&QueueInfo::backlog>("backlog"),
     field<&QueueInfo::oldest_due>("oldest_due"),
 });
 
@@ -203,6 +204,7 @@ void write(JsonWriter& writer, const QueueInfo& queue) {
   writer.key("name").text(queue.name);
   writer.key("paused").boolean(queue.paused);
   writer.key("concurrency").number(queue.concurrency);
+  writer.key("backlog").number(queue.backlog);
   if (queue.oldest_due) writer.key("oldest_due").time(*queue.oldest_due);
   writer.key("tasks").begin_object();
   for (const TaskState state : kStates)

@@ -122,6 +122,7 @@ RC_GTEST_PROP(TaskJson, written_queues_read_back_as_themselves, ()) {
     queue = {.name = *testing::any_text(),
              .paused = *rc::gen::arbitrary<bool>(),
              .concurrency = *rc::gen::arbitrary<int>(),
+             .backlog = *rc::gen::arbitrary<int>(),
              .oldest_due = testing::maybe(testing::any_time())};
     for (std::uint64_t& count : queue.by_state)
       count = *rc::gen::arbitrary<std::uint64_t>();

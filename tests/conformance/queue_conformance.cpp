@@ -83,6 +83,21 @@ TEST_P(StoreConformance, configure_changes_what_is_given_and_keeps_the_rest) {
   EXPECT_EQ(settings(), std::pair(true, 0));
 }
 
+TEST_P(StoreConformance, a_backlog_is_a_setting_like_the_others) {
+  ask(ports::Configure{.queue = kQueue, .concurrency = 5, .backlog = 7});
+  ask(ports::Configure{.queue = kQueue, .paused = true});
+  EXPECT_EQ(counts().backlog, 7);
+  EXPECT_EQ(code_of(try_ask(ports::Configure{.queue = kQueue, .concurrency = 1, .backlog = -1})),
+            ErrorCode::invalid_argument);
+  reopen();
+  EXPECT_EQ(counts().backlog, 7);
+  EXPECT_EQ(counts().concurrency, 5) << "nothing of what was refused was done";
+  ask(ports::Configure{.queue = kQueue, .paused = false, .concurrency = 0});
+  EXPECT_EQ(counts().backlog, 7) << "listed for that alone";
+  ask(ports::Configure{.queue = kQueue, .backlog = 0});
+  EXPECT_THAT(ask(ports::Count()), IsEmpty());
+}
+
 TEST_P(StoreConformance, a_queue_without_tasks_is_listed_while_it_has_a_setting) {
   ask(ports::Configure{.queue = "nothing given"});
   EXPECT_THAT(ask(ports::Count()), IsEmpty());

@@ -100,6 +100,7 @@ ports::Submit Story::submit(const Step& step) {
     task.due = now_ + one_of(kDelays, number / 11);
     if (number % 4 == 0) task.deadline = now_ + 10s;
     if (number % 5 == 0) task.limits = {.attempts = 2, .timeout = 5s};
+    if (number % 3 == 0) task.trace = "trace " + std::to_string(number % 7);
     verb.tasks.push_back(std::move(task));
   }
   return verb;
@@ -154,6 +155,8 @@ ports::Configure Story::configure(const Step& step) const {
   // Resumed more often than paused: or all stands still before long.
   if (step.how % 2 == 0) verb.paused = step.how % 6 == 0;
   if (step.how % 3 == 0) verb.concurrency = static_cast<int>(step.how / 3 % 5) - 1;
+  // Mostly none: or nothing is accepted before long.
+  if (step.how % 5 == 0) verb.backlog = std::max(static_cast<int>(step.how / 5 % 9) - 4, -1);
   return verb;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
+constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 TEST_P(StoreConformance, submit_keeps_everything_that_was_handed_in) {
   ports::NewTask task = new_task();
   task.payload = std::string("a\0b\xff", 4);
@@ -19,6 +21,7 @@ TEST_P(StoreConformance, submit_keeps_everything_that_was_handed_in) {
   task.deadline = now_ + 1h;
   task.key = "order 4711";
   task.limits = {.attempts = 9, .timeout = 1500ms};
+  task.trace = kTrace;
   submit(task);
   reopen();
 
@@ -30,6 +33,7 @@ TEST_P(StoreConformance, submit_keeps_everything_that_was_handed_in) {
   expected.priority = -7;
   expected.key = "order 4711";
   expected.limits = task.limits;
+  expected.trace = kTrace;
   expected.task.created = task.created;
   expected.task.due = task.due;
   expected.task.deadline = task.deadline;
@@ -42,6 +46,7 @@ TEST_P(StoreConformance, submit_keeps_an_absent_deadline_and_limits_absent) {
   EXPECT_EQ(kept.task.deadline, std::nullopt);
   EXPECT_EQ(kept.limits, ports::OwnLimits());
   EXPECT_EQ(kept.key, "");
+  EXPECT_EQ(kept.trace, "");
   EXPECT_EQ(kept.result, std::nullopt);
 }
 
@@ -257,6 +262,89 @@ TEST_P(StoreConformance, accepted_tasks_are_durable) {
   const auto ids = submit_many(100);
   reopen();
   EXPECT_EQ(claim_ids(1000), ids);
+}
+
+TEST_P(StoreConformance, a_trace_goes_with_its_task_to_whoever_runs_or_rescues_it) {
+  ports::NewTask task = new_task();
+  task.trace = kTrace;
+  submit(task);
+  EXPECT_EQ(list().at(0).trace, "") << "pages of tasks do without";
+  EXPECT_EQ(claim_one().trace, kTrace);
+  now_ += 1h;
+  EXPECT_EQ(ask(ports::Overdue{.now = now_}).at(0).trace, kTrace);
+  ASSERT_EQ(move(find(task.id), Event::error, State::retrying), Done::applied);
+  reopen();
+  now_ += 24h;
+  EXPECT_EQ(claim_one().trace, kTrace);
+  EXPECT_EQ(find(task.id).trace, kTrace);
+}
+
+TEST_P(StoreConformance, a_trace_does_not_make_it_another_task) {
+  ports::NewTask task = new_task();
+  task.key = "k";
+  task.trace = kTrace;
+  submit(task);
+  task.trace = "";
+  EXPECT_TRUE(submit_all({task}).at(0).value().existed);
+  EXPECT_EQ(find(task.id).trace, kTrace) << "that of the first";
+}
+
+TEST_P(StoreConformance, a_queue_takes_no_more_than_its_backlog) {
+  ask(ports::Configure{.queue = kQueue, .backlog = 2});
+  const auto answers = submit_all({new_task(), new_task(), new_task(), new_task()});
+  EXPECT_TRUE(answers[0]);
+  EXPECT_TRUE(answers[1]);
+  for (const auto& refused : {answers[2], answers[3]}) {
+    EXPECT_EQ(code_of(refused), ErrorCode::overloaded);
+    EXPECT_NE(refused.error().message.find(kQueue), std::string::npos);
+    EXPECT_NE(refused.error().message.find("(2)"), std::string::npos);
+  }
+  ports::NewTask elsewhere = new_task();
+  elsewhere.queue = "other";
+  EXPECT_TRUE(submit_all({elsewhere}).at(0)) << "each queue has its own";
+  EXPECT_EQ(counts().count(State::pending), 2U);
+  reopen();
+  EXPECT_EQ(code_of(submit_all({new_task()}).at(0)), ErrorCode::overloaded);
+  EXPECT_EQ(counts().backlog, 2);
+}
+
+TEST_P(StoreConformance, a_backlog_is_what_waits) {
+  ask(ports::Configure{.queue = kQueue, .backlog = 2});
+  submit_many(2);
+  const TaskRecord running = claim_one();
+  const TaskId third = submit();
+  EXPECT_EQ(code_of(submit_all({new_task()}).at(0)), ErrorCode::overloaded);
+  // What waits again counts, and is never refused.
+  ASSERT_EQ(move(running, Event::error, State::retrying), Done::applied);
+  EXPECT_EQ(counts().count(State::pending) + counts().count(State::retrying), 3U);
+  ASSERT_EQ(move(find(third), Event::cancel, State::canceled), Done::applied);
+  EXPECT_EQ(code_of(submit_all({new_task()}).at(0)), ErrorCode::overloaded);
+  ASSERT_EQ(move(find(running.id), Event::cancel, State::canceled), Done::applied);
+  submit();
+  EXPECT_EQ(code_of(submit_all({new_task()}).at(0)), ErrorCode::overloaded);
+}
+
+TEST_P(StoreConformance, a_full_queue_still_knows_what_it_has) {
+  ports::NewTask keyed = new_task();
+  keyed.key = "k";
+  submit(keyed);
+  const ports::NewTask plain = new_task();
+  submit(plain);
+  ask(ports::Configure{.queue = kQueue, .backlog = 1});
+  EXPECT_TRUE(submit_all({plain}).at(0).value().existed);
+  ports::NewTask again = keyed;
+  again.id = new_task().id;
+  EXPECT_EQ(submit_all({again}).at(0).value().id, keyed.id);
+  again.payload = "another";
+  EXPECT_EQ(code_of(submit_all({again}).at(0)), ErrorCode::conflict);
+  ports::NewTask changed = plain;
+  changed.payload = "another";
+  EXPECT_EQ(code_of(submit_all({changed}).at(0)), ErrorCode::conflict);
+  ports::NewTask fresh = new_task();
+  fresh.key = "fresh";
+  EXPECT_EQ(code_of(submit_all({fresh}).at(0)), ErrorCode::overloaded);
+  ask(ports::Configure{.queue = kQueue, .backlog = 0});
+  EXPECT_FALSE(submit_all({fresh}).at(0).value().existed) << "a refusal took neither id nor key";
 }
 
 }  // namespace

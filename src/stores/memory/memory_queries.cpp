@@ -102,6 +102,7 @@ bool matches(const TaskRecord& record, const ports::Filter& filter) {
 TaskRecord for_list(TaskRecord record) {
   record.payload.clear();
   record.key.clear();
+  record.trace.clear();
   record.result.reset();
   record.attempts.clear();
   return record;
@@ -145,6 +146,7 @@ Result<ports::Count::Answer> MemoryStore::run(const ports::Count&) {
   for (const auto& [queue, settings] : settings_) {
     queues[queue].paused = settings.paused;
     queues[queue].concurrency = settings.concurrency;
+    queues[queue].backlog = settings.backlog;
   }
   for (const auto& [id, task] : tasks_) {
     const TaskRecord& record = task.record;

@@ -118,6 +118,11 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
     return fail(ErrorCode::conflict, "submit",
                 "task " + task.id.text() + " exists with another type, queue, payload or key");
   }
+  if (is_full(task.queue)) {
+    return fail(ErrorCode::overloaded, "submit",
+                "as many tasks wait in queue \"" + task.queue + "\" as its backlog allows (" +
+                    std::to_string(settings_.at(task.queue).backlog) + "): try again later");
+  }
   TaskRecord record;
   record.id = task.id;
   record.type = task.type;
@@ -126,6 +131,7 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
   record.priority = task.priority;
   record.key = task.key;
   record.limits = task.limits;
+  record.trace = task.trace;
   record.task.created = kept(task.created);
   record.task.due = kept(task.due);
   record.task.deadline = kept(task.deadline);
@@ -175,6 +181,16 @@ bool MemoryStore::is_blocked(const std::string& queue) const {
     return record.queue == queue && record.task.state == State::running;
   });
   return running >= found->second.concurrency;
+}
+
+bool MemoryStore::is_full(const std::string& queue) const {
+  const auto found = settings_.find(queue);
+  if (found == settings_.end() || found->second.backlog == 0) return false;
+  const auto waiting = std::ranges::count_if(tasks_, [&](const auto& task) {
+    const TaskRecord& record = task.second.record;
+    return record.queue == queue && is_waiting(record.task.state);
+  });
+  return waiting >= found->second.backlog;
 }
 
 std::optional<WallTime> MemoryStore::next_due(const std::string& queue) const {
@@ -307,10 +323,16 @@ Result<ports::Configure::Answer> MemoryStore::run(const ports::Configure& verb) 
                 "the concurrency of queue \"" + verb.queue + "\" cannot be " +
                     std::to_string(*verb.concurrency) + ": at least 0, which is no limit");
   }
+  if (verb.backlog && *verb.backlog < 0) {
+    return fail(ErrorCode::invalid_argument, "configure",
+                "the backlog of queue \"" + verb.queue + "\" cannot be " +
+                    std::to_string(*verb.backlog) + ": at least 0, which is no limit");
+  }
 
   Settings& settings = settings_[verb.queue];
   settings.paused = verb.paused.value_or(settings.paused);
   settings.concurrency = verb.concurrency.value_or(settings.concurrency);
+  settings.backlog = verb.backlog.value_or(settings.backlog);
   if (settings == Settings()) settings_.erase(verb.queue);
   return ports::Configure::Answer();
 }

@@ -28,6 +28,7 @@ class MemoryStore final : public ports::Store {
   struct Settings {
     bool paused = false;
     int concurrency = 0;
+    int backlog = 0;
 
     bool operator==(const Settings&) const = default;
   };
@@ -65,6 +66,7 @@ class MemoryStore final : public ports::Store {
 
   Result<ports::Submit::Accepted> accept(const ports::NewTask& task);
   [[nodiscard]] bool is_blocked(const std::string& queue) const;
+  [[nodiscard]] bool is_full(const std::string& queue) const;
   [[nodiscard]] std::optional<WallTime> next_due(const std::string& queue) const;
   ports::Change::Done change(const ports::Change::One& one);
   void enter_group(const ports::TaskRecord& record, std::string_view example);

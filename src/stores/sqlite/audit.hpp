@@ -20,7 +20,7 @@ inline constexpr std::size_t kToldFindings = 1000;
 // Looks at everything in the file (N5): that SQLite finds its own structures whole, that each task
 // stands in exactly one place, that nothing belongs to no task, that counters say what is there,
 // and that accepted = present + removed. Memory: flat, but for 8 bytes a damaged row. The counters
-// must have been written to the file.
+// must have been written to the file, which may be of any version of the schema.
 //
 // With `repair`, inside the caller's transaction, mends what can be mended without losing a task.
 // One that stands nowhere waits again, with the next token, so that no old claim can settle it. Of

@@ -283,6 +283,18 @@ std::vector<Fault> of_empty_groups() {
 
 }  // namespace
 
+const Look& audit_look_since_2() {
+  static const Look look{
+      "limits of queues",
+      "queue q",
+      false,
+      {Fault{"q.backlog not between 0 and 2147483647",
+             "'the settings of queue number ' || q.queue || ' are backlog ' || q.backlog",
+             "update queue set backlog = min(max(cast(backlog as integer), 0), 2147483647)"
+             " where queue in (select q.queue $)"}}};
+  return look;
+}
+
 const std::vector<Look>& audit_looks() {
   static const std::vector<Look> looks{
       {"settings of queues", "queue q", false, of_settings()},

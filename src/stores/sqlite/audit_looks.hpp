@@ -32,5 +32,7 @@ struct Look {
 
 // In the order in which they are made: each may rely on what those before it have mended.
 [[nodiscard]] const std::vector<Look>& audit_looks();
+// Of what version 1 of the schema does not have.
+[[nodiscard]] const Look& audit_look_since_2();
 
 }  // namespace holdfast::stores::sqlite

@@ -278,13 +278,15 @@ TEST_F(AuditTest, names_what_has_no_name) {
   finds_and_mends("update attempt set owner = 93" + where("dead"),
                   {task("dead", "has an attempt (token 1) for owner number 93, which has no name")},
                   "dead");
-  finds_and_mends("insert into queue values (94, 1, 0)",
+  finds_and_mends("insert into queue values (94, 1, 0, 0)",
                   {"the settings of queue number 94 have no name"});
 }
 
 TEST_F(AuditTest, mends_settings_that_cannot_be) {
-  finds_and_mends("insert into queue values (1, 7, -2)",
+  finds_and_mends("insert into queue values (1, 7, -2, 0)",
                   {"the settings of queue number 1 are paused 7, concurrency -2"});
+  finds_and_mends("update queue set backlog = -3 where queue = 1",
+                  {"the settings of queue number 1 are backlog -3"});
 }
 
 TEST_F(AuditTest, mends_numbers_that_are_out_of_range) {

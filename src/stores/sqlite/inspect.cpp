@@ -10,14 +10,13 @@
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stores/sqlite/audit.hpp"
 #include "stores/sqlite/backup.hpp"
+#include "stores/sqlite/file_check.hpp"
 #include "stores/sqlite/owner_lock.hpp"
 #include "stores/sqlite/schema.hpp"
 
@@ -25,28 +24,6 @@ namespace holdfast::stores::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Said before SQLite is asked, which would say it less well.
-Result<void> check_file(const std::string& path) {
-  const std::string doing = "open " + path;
-  struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0) {
-    const int error = errno;
-    return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable, doing,
-                std::strerror(error));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::unavailable, doing,
-                S_ISDIR(status.st_mode) ? "is a folder" : "is not a file");
-  }
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(ErrorCode::unavailable, doing, std::strerror(errno));
-  ::close(file);
-  if (status.st_size == 0) {
-    return fail(ErrorCode::invalid_argument, doing, "is empty: there is no store in it");
-  }
-  return {};
-}
 
 bool has_log(const std::string& path) {
   std::error_code error;
@@ -181,58 +158,44 @@ class Inspector {
     return look_at(database);
   }
 
-  // A version that is not the newest is told of, and the audit left out.
+  // An audit reads every version that there was.
   Result<void> look_at(Database& database) {
     const auto version = version_of(database, path_);
     if (!version) return std::unexpected(version.error());
-    found_.schema = *version;
-    if (*version == newest_version()) {
-      database.execute("begin");
-      found_.report = audit(database, {.on_step = options_.on_step});
-      found_.left = found_.report.found;
-      return {};
-    }
     if (*version == 0) {
       const bool left_behind = !has_log(path_) && wants_log(path_);
       return fail(ErrorCode::invalid_argument, "open " + path_,
                   left_behind ? "holds no store; if this is a copy, its -wal was left behind"
                               : "is empty: there is no store in it");
     }
-    if (options_.repair) return {};
-    return fail(ErrorCode::invalid_argument, "open " + path_,
-                "is of schema " + std::to_string(*version) + ", and can be verified as schema " +
-                    std::to_string(newest_version()) +
-                    " only: with --repair it is migrated first, after a copy");
+    found_.schema = *version;
+    database.execute("begin");
+    found_.report = audit(database, {.on_step = options_.on_step});
+    found_.left = found_.report.found;
+    return {};
   }
 
   Result<void> mend_if_wanted() {
-    const bool old = found_.schema != newest_version();
-    if (!options_.repair || !found_.report.readable) return {};
-    if (!old && found_.report.clean()) return {};
+    if (!options_.repair || !found_.report.readable || found_.report.clean()) return {};
     Database database(path_, Database::Mode::write);
     database.execute("pragma synchronous = full");
-    if (old) {
-      const auto migrated = migrate(database, path_, clock_.wall_now());
-      if (!migrated) return std::unexpected(migrated.error());
-      found_.migrated = true;
-      found_.report = audit(database, {.on_step = options_.on_step});
-      found_.left = found_.report.found;
-      if (found_.report.clean() || !found_.report.readable) return {};
-    }
-    return mend(database);
-  }
-
-  Result<void> mend(Database& database) {
     const std::string backup = free_backup_name(path_);
     if (const auto saved = back_up(database, path_, backup); !saved) return saved;
     found_.backup = backup;
+    const auto migrated = migrate(database, path_, clock_.wall_now());
+    if (!migrated) return std::unexpected(migrated.error());
+    found_.migrated = *migrated != newest_version();
+    mend(database);
+    return {};
+  }
+
+  void mend(Database& database) {
     database.execute("begin immediate");
     found_.report = audit(database, {.repair = true, .on_step = options_.on_step});
     database.execute("commit");
     const ports::AuditReport after = audit(database, {.on_step = options_.on_step});
     // What is lost is not to be found any more once the counters say so, but not repaired either.
     found_.left = std::max(after.found, found_.report.found - found_.report.repaired);
-    return {};
   }
 
   const std::string path_;

@@ -20,7 +20,7 @@ struct InspectOptions {
 
 struct Inspection {
   int schema = 0;             // of the file, as it was found
-  bool migrated = false;      // to the newest schema; only by a repair
+  bool migrated = false;      // to the newest schema; only by a repair that had something to mend
   std::string backup = {};    // the copy that was made before the repair; empty: none was needed
   ports::AuditReport report;  // findings as they were found; numbers as they are now
   std::uint64_t left = 0;     // findings that are there still, or could not be mended
@@ -33,8 +33,7 @@ struct Inspection {
 // in one transaction, and audited again. Blocks, for seconds on a large file.
 // - conflict: another process has it open; the message names it where it can.
 // - not_found, unavailable: there is no such file; it is a folder, or must not be read.
-// - invalid_argument: empty, not Holdfast's, of a newer Holdfast, or, without `repair`, of an
-// older.
+// - invalid_argument: empty, not Holdfast's, or of a newer Holdfast.
 // - corrupt: no SQLite database. One that is damaged is no error, but has a report that says so.
 // - exhausted: no room for a copy; nothing was changed.
 [[nodiscard]] Result<Inspection> inspect(const InspectOptions& options,

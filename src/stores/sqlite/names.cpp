@@ -26,7 +26,11 @@ std::optional<Names::Id> Names::find(std::string_view text) {
 const std::string& Names::text(Id id) {
   if (const auto known = texts_.find(id); known != texts_.end()) return known->second;
   std::string text;
-  by_id_.first([&](Row row) { text = row.string(0); }, id);
+  if (!by_id_.first([&](Row row) { text = row.string(0); }, id)) {
+    // Not to be remembered: it may get its name later, and anybody may ask for any number.
+    static const std::string kNone;
+    return kNone;
+  }
   return texts_.emplace(id, std::move(text)).first->second;
 }
 

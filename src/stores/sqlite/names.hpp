@@ -19,7 +19,7 @@ class Names {
 
   [[nodiscard]] Id intern(std::string_view text);               // makes it if it is new
   [[nodiscard]] std::optional<Id> find(std::string_view text);  // nothing: never seen
-  [[nodiscard]] const std::string& text(Id id);
+  [[nodiscard]] const std::string& text(Id id);                 // of a number that is none: empty
 
   // After a rollback, or before a new look at what another connection has written.
   void forget();

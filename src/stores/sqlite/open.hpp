@@ -27,7 +27,7 @@ struct Options {
 // - conflict: another process has it open; the message names it.
 // - invalid_argument: not a file of Holdfast's, or one of a newer Holdfast.
 // - exhausted, unavailable: the disk is full; the folder cannot be written.
-// An older file is migrated, after a backup copy beside it.
+// An older file is brought to the newest schema: see schema.hpp.
 // `new_file`, if given, says whether the file was made just now.
 [[nodiscard]] Result<ports::OpenStore> open(const Options& options, Clock& clock = system_clock(),
                                             bool* new_file = nullptr);

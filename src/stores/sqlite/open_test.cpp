@@ -66,6 +66,22 @@ TEST(SqliteWriter, a_throw_amid_a_batch_leaves_no_answer_that_did_not_happen) {
   EXPECT_TRUE(ports::ask(*file.open().writer, ports::Find{id}).value());
 }
 
+// A cursor has the number of a queue, and comes from outside: what it asks for must not stay.
+TEST(SqliteReader, a_made_up_cursor_does_not_take_the_name_of_a_later_queue) {
+  const SampleFile file;
+  const auto store = file.open();
+  for (int number = 1; number < 50; ++number) {
+    const ports::List list{.filter = {.state = core::State::pending},
+                           .cursor = fmt::format("w.{}.0.0.0", number)};
+    ASSERT_TRUE(ports::ask(*store.reader, list));
+  }
+  const auto id = TaskId::parse("00000000-0000-7000-9000-000000000001").value();
+  ASSERT_TRUE(ports::ask(*store.writer, ports::Submit{{{.id = id, .type = "t", .queue = "late"}}})
+                  .value()
+                  .at(0));
+  EXPECT_EQ(ports::ask(*store.reader, ports::Find{id}).value().value().queue, "late");
+}
+
 TEST(OpenSqliteStore, leaves_a_file_of_another_program_as_it_is) {
   const SampleFile file;
   const std::string path = file.folder() / "other.db";

@@ -79,6 +79,7 @@ Find::Answer Queries::answer(const Find& verb) {
         found = record(row);
         found->payload = row.string(18);
         if (!row.is_null(19)) found->key = row.string(19);
+        if (!row.is_null(20)) found->trace = row.string(20);
       },
       Blob{id_bytes(verb.id)});
   if (!found) return found;
@@ -160,6 +161,7 @@ Count::Answer Queries::answer(const Count&) {
     entry.queue = names_.text(queue);
     entry.paused = row.integer(1) != 0;
     entry.concurrency = row.small(2);
+    entry.backlog = row.small(3);
     statements_->tally.each(
         [&](Row tally) {
           entry.by_state.at(static_cast<std::size_t>(tally.integer(0))) =
@@ -167,7 +169,8 @@ Count::Answer Queries::answer(const Count&) {
         },
         queue);
     const bool empty = std::ranges::all_of(entry.by_state, [](auto count) { return count == 0; });
-    if (empty && !entry.paused && entry.concurrency == 0) return;  // nothing to tell of it
+    const bool is_set = entry.paused || entry.concurrency != 0 || entry.backlog != 0;
+    if (empty && !is_set) return;  // nothing to tell of it
     entry.oldest_due = oldest_due(queue);
     counts.push_back(std::move(entry));
   });

@@ -8,8 +8,9 @@ const std::string kTask = Queries::kTaskColumns;
 }  // namespace
 
 Queries::Statements::Statements(Database& database)
-    : by_id(database,
-            ("select " + kTask + ", t.payload, t.key from task t where t.id = ?1").c_str()),
+    : by_id(
+          database,
+          ("select " + kTask + ", t.payload, t.key, t.trace from task t where t.id = ?1").c_str()),
       by_seq(database, ("select " + kTask + " from task t where t.seq = ?1").c_str()),
       running(database, "select token, owner, started, lease_end from running where seq = ?1"),
       succeeded(database,
@@ -24,7 +25,8 @@ Queries::Statements::Statements(Database& database)
                "select token, event, started, ended, owner, kind, http_status, exit_code, os_error,"
                " retry_after, message from attempt where seq = ?1 order by token"),
       queues(database,
-             "select q.queue, coalesce(s.paused, 0), coalesce(s.concurrency, 0)"
+             "select q.queue, coalesce(s.paused, 0), coalesce(s.concurrency, 0),"
+             " coalesce(s.backlog, 0)"
              " from (select distinct queue from tally union select queue from queue) q"
              " left join queue s on s.queue = q.queue"),
       tally(database, "select what, count from tally where queue = ?1 and what < 7"),

@@ -7,14 +7,14 @@ namespace holdfast::stores::sqlite {
 struct Queries::Statements {
   explicit Statements(Database& database);
 
-  Statement by_id;         // ?1 id → task columns, payload, key
+  Statement by_id;         // ?1 id → task columns, payload, key, trace
   Statement by_seq;        // ?1 seq → task columns
   Statement running;       // ?1 seq → token, owner, started, lease_end
   Statement succeeded;     // ?1 seq → token, owner, started, ended, event, result
   Statement parked;        // ?1 seq → state, token, ended, reason, fingerprint
   Statement last_failure;  // ?1 seq → failure columns
   Statement attempts;      // ?1 seq → token, event, started, ended, owner, failure columns
-  Statement queues;        // → queue, paused, concurrency
+  Statement queues;        // → queue, paused, concurrency, backlog
   Statement tally;         // ?1 queue → state, count
   Statement next_rank;     // ?1 queue, ?2 rank before → rank, first due
   Statement groups;        // ?1 most

@@ -3,8 +3,6 @@
 #include <array>
 #include <string_view>
 
-#include "stores/sqlite/backup.hpp"
-
 namespace holdfast::stores::sqlite {
 namespace {
 
@@ -137,9 +135,16 @@ create table idempotency_key (
 ) without rowid;
 )sql";
 
+// Columns are added at the end of their tables, behind the payload: what is read without the
+// payload (pages of tasks) should do without the trace, too.
+constexpr std::string_view kVersion2 = R"sql(
+alter table task add column trace text;
+alter table queue add column backlog integer not null default 0;
+)sql";
+
 // Each entry brings a file from the version before to its own. Entries are never changed once
 // released: files of that version exist.
-constexpr std::array<std::string_view, 1> kVersions{kVersion1};
+constexpr std::array kVersions{kVersion1, kVersion2};
 
 bool has_table(Database& database, std::string_view name) {
   bool found = false;
@@ -173,10 +178,6 @@ Result<int> version_of(Database& database, const std::string& path) {
 Result<int> migrate(Database& database, const std::string& path, WallTime now) {
   const Result<int> found = version_of(database, path);
   if (!found || *found == newest_version()) return found;
-  if (*found > 0) {
-    const auto saved = back_up(database, path, path + ".v" + std::to_string(*found) + ".backup");
-    if (!saved) return std::unexpected(saved.error());
-  }
   database.execute("begin immediate");
   if (*found == 0) {
     database.execute("pragma application_id = " + std::to_string(kApplicationId));

@@ -16,9 +16,10 @@ namespace holdfast::stores::sqlite {
 // that is not Holdfast's. Changes nothing; throws SqlError.
 [[nodiscard]] Result<int> version_of(Database& database, const std::string& path);
 
-// Brings the file to the newest version, step by step, in one transaction. A file that has tasks
-// in it is copied first, to `<path>.v<version>.backup`. One of a newer version is refused, and so
-// is a file that is not Holdfast's.
+// Brings the file to the newest version, step by step, in one transaction: whatever comes between,
+// it is of the version it was, or of the newest. Rewrites no row, so it costs the same at any size
+// (docs/decisions/0011). One of a newer version is refused, and so is a file that is not
+// Holdfast's. Throws SqlError, with nothing changed once the database is closed.
 // Returns the version it found; 0 for a new file.
 [[nodiscard]] Result<int> migrate(Database& database, const std::string& path, WallTime now);
 

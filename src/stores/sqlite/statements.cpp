@@ -15,7 +15,7 @@ Writer::Statements::Statements(Database& database)
 
       insert_task(database,
                   "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, 0, 0, 0, 0, 0,"
-                  " ?9, ?10, ?11, ?12, ?13) on conflict (id) do nothing"),
+                  " ?9, ?10, ?11, ?12, ?13, ?14) on conflict (id) do nothing"),
       wait_new(database,
                "insert or fail into waiting select queue, -priority, due, seq, state, token"
                " from task where seq > ?1"),
@@ -28,7 +28,7 @@ Writer::Statements::Statements(Database& database)
                 "select rank, due from waiting where queue = ?1 and rank > ?2"
                 " order by rank, due, seq limit 1"),
       take(database, ("select " + kTask +
-                      ", t.payload from waiting w join task t on t.seq = w.seq"
+                      ", t.payload, t.trace from waiting w join task t on t.seq = w.seq"
                       " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
                       " order by w.due, w.seq limit ?4")
                          .c_str()),
@@ -40,7 +40,7 @@ Writer::Statements::Statements(Database& database)
 
       renew(database, "update running set lease_end = ?2 where seq = ?1"),
       overdue(database, ("select " + kTask +
-                         ", r.token, r.owner, r.started, r.lease_end from running r"
+                         ", r.token, r.owner, r.started, r.lease_end, t.trace from running r"
                          " join task t on t.seq = r.seq"
                          " where r.lease_end < ?1 or (r.owner <> ?2 and r.owner not in"
                          " (select id from name where text >= 'away:' and text < 'away;'))"
@@ -102,9 +102,9 @@ Writer::Statements::Statements(Database& database)
       delete_succeeded(database, "delete from succeeded where seq = ?1"),
       delete_key(database, "delete from idempotency_key where key = ?1 and seq = ?2"),
       configure(database,
-                "insert into queue values (?1, ?2, ?3)"
+                "insert into queue values (?1, ?2, ?3, ?4)"
                 " on conflict do update set paused = excluded.paused,"
-                " concurrency = excluded.concurrency"),
-      all_queues(database, "select queue, paused, concurrency from queue") {}
+                " concurrency = excluded.concurrency, backlog = excluded.backlog"),
+      all_queues(database, "select queue, paused, concurrency, backlog from queue") {}
 
 }  // namespace holdfast::stores::sqlite

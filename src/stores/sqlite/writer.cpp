@@ -41,7 +41,8 @@ void Writer::load() {
   });
   queues_.clear();
   statements_->all_queues.each([&](Row row) {
-    queues_[row.integer(0)] = {.paused = row.integer(1) != 0, .concurrency = row.integer(2)};
+    queues_[row.integer(0)] = {
+        .paused = row.integer(1) != 0, .concurrency = row.integer(2), .backlog = row.integer(3)};
   });
   last_seq_ = database_.number("select max(seq) from task");
 }
@@ -150,6 +151,7 @@ Overdue::Answer Writer::answer(const Overdue& verb) {
         record.owner = names_.text(row.integer(19));
         record.changed = record.task.due = row.time(20);
         record.lease_end = row.time(21);
+        if (!row.is_null(22)) record.trace = row.string(22);
         record.task.last_failure = queries_.last_failure(row.integer(0));
       },
       verb.now, good, verb.max);
@@ -186,17 +188,20 @@ Result<Purge::Answer> Writer::answer(const Purge& verb) {
 }
 
 Result<Configure::Answer> Writer::answer(const Configure& verb) {
-  if (verb.concurrency && *verb.concurrency < 0) {
+  const auto refuse = [&](const std::string& what, int value) {
     return fail(ErrorCode::invalid_argument, "configure",
-                "queue '" + verb.queue + "' cannot have a concurrency of " +
-                    std::to_string(*verb.concurrency) + "; 0 means no limit");
-  }
-  if (!verb.paused && !verb.concurrency) return Configure::Answer{};
+                "queue '" + verb.queue + "' cannot have a " + what + " of " +
+                    std::to_string(value) + "; 0 means no limit");
+  };
+  if (verb.concurrency && *verb.concurrency < 0) return refuse("concurrency", *verb.concurrency);
+  if (verb.backlog && *verb.backlog < 0) return refuse("backlog", *verb.backlog);
+  if (!verb.paused && !verb.concurrency && !verb.backlog) return Configure::Answer{};
   const Names::Id queue = names_.intern(verb.queue);
   QueueSettings& settings = queues_[queue];
   if (verb.paused) settings.paused = *verb.paused;
   if (verb.concurrency) settings.concurrency = *verb.concurrency;
-  statements_->configure.run(queue, settings.paused, settings.concurrency);
+  if (verb.backlog) settings.backlog = *verb.backlog;
+  statements_->configure.run(queue, settings.paused, settings.concurrency, settings.backlog);
   return Configure::Answer{};
 }
 

@@ -40,6 +40,7 @@ class Writer final : public ports::Store {
   struct QueueSettings {
     bool paused = false;
     std::int64_t concurrency = 0;
+    std::int64_t backlog = 0;
   };
   // A task as the wide row has it, for changes that do not begin with a claim.
   struct Known {
@@ -64,6 +65,7 @@ class Writer final : public ports::Store {
 
   ports::Submit::Answer answer(const ports::Submit& verb);
   Result<ports::Submit::Accepted> accept(const ports::NewTask& task);
+  [[nodiscard]] std::optional<Error> refusal_of(Names::Id queue);  // if it is full
   Result<ports::Submit::Accepted> same_as(std::int64_t seq, const ports::NewTask& task);
 
   ports::Claim::Answer answer(const ports::Claim& verb);

@@ -59,6 +59,7 @@ void Writer::claim_rank(const Claim& verb, Names::Id queue, std::int64_t rank, s
         TaskRecord& record = answer.tasks.emplace_back(queries_.record(row));
         const bool ran_before = record.task.token.value > 0;
         record.payload = row.string(18);
+        if (!row.is_null(19)) record.trace = row.string(19);
         record.task.state = core::State::running;
         ++record.task.token.value;
         record.was_due = record.task.due;

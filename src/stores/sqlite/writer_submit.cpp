@@ -27,16 +27,25 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
     return same_as(*same, task);
   }
   const Names::Id queue = names_.intern(task.queue);
+  if (auto refusal = refusal_of(queue)) {
+    // What exists already adds nothing to the backlog.
+    if (!statements_->seq_by_id.first(found, Blob{id_bytes(task.id)})) {
+      return std::unexpected(*std::move(refusal));
+    }
+    return same_as(*same, task);
+  }
   const std::int64_t seq = last_seq_ + 1;
   const auto nanoseconds = [](Duration span) { return span.count(); };
   std::optional<std::int64_t> timeout;
   if (task.limits.timeout) timeout = nanoseconds(*task.limits.timeout);
   std::optional<std::string_view> key;
   if (!task.key.empty()) key = task.key;
+  std::optional<std::string_view> trace;
+  if (!task.trace.empty()) trace = task.trace;
   statements_->insert_task.run(seq, Blob{id_bytes(task.id)}, queue, names_.intern(task.type),
                                task.priority, task.created, static_cast<int>(core::State::pending),
                                task.due, task.deadline, task.limits.attempts, timeout, key,
-                               Blob{task.payload});
+                               Blob{task.payload}, trace);
   if (database_.changes() == 0) {
     statements_->seq_by_id.first(found, Blob{id_bytes(task.id)});
     return same_as(same.value(), task);
@@ -45,6 +54,17 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
   if (key) statements_->insert_key.run(*key, seq);
   tally_.accept(queue);
   return Submit::Accepted{.id = task.id, .existed = false};
+}
+
+std::optional<Error> Writer::refusal_of(Names::Id queue) {
+  const auto found = queues_.find(queue);
+  if (found == queues_.end() || found->second.backlog == 0) return std::nullopt;
+  const std::int64_t waiting =
+      tally_.count(queue, core::State::pending) + tally_.count(queue, core::State::retrying);
+  if (waiting < found->second.backlog) return std::nullopt;
+  return Error{ErrorCode::overloaded, "submit",
+               "as many tasks wait in queue '" + names_.text(queue) + "' as its backlog allows (" +
+                   std::to_string(found->second.backlog) + "): try again later"};
 }
 
 Result<Submit::Accepted> Writer::same_as(std::int64_t seq, const NewTask& task) {
