@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(room_targets holdfast_core holdfast_ports holdfast_io holdfast_stores_memory holdfast_stores_sqlite
+set(room_targets holdfast_core holdfast_ports holdfast_wire holdfast_io holdfast_stores_memory holdfast_stores_sqlite
   holdfast_handlers holdfast_engine holdfast_node)  # the rooms behind the public headers
 
 install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

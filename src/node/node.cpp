@@ -93,15 +93,42 @@ Result<core::Transition> Node::cancel(TaskId id) {
       "cancel", [id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); });
 }
 
-Result<core::Transition> Node::replay(TaskId id, core::ReplayOptions options) {
-  return call_engine<core::Transition>("replay", [=](engine::Engine& engine, auto then) {
+template <class Decide>
+Result<Node::Decisions> Node::decide_each(const char* operation, std::span<const TaskId> ids,
+                                          Decide decide) {
+  std::vector<TaskId> all(ids.begin(), ids.end());
+  return call<Decisions>(operation, [this, all = std::move(all), decide](auto then) mutable {
+    struct Gathering {
+      Decisions decisions;
+      std::size_t undecided;
+      decltype(then) tell;
+    };
+    if (all.empty()) return then(Decisions());
+    auto gathering =
+        std::make_shared<Gathering>(Gathering{Decisions(all.size()), all.size(), std::move(then)});
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      this->ask_engine<core::Transition>(
+          [decide, id = all[at]](engine::Engine& engine, auto decided) {
+            decide(engine, id, std::move(decided));
+          },
+          [gathering, at](Result<core::Transition> decision) {
+            gathering->decisions[at] = std::move(decision);
+            if (--gathering->undecided == 0) gathering->tell(std::move(gathering->decisions));
+          });
+    }
+  });
+}
+
+Result<Node::Decisions> Node::replay(std::span<const TaskId> ids, core::ReplayOptions options) {
+  return decide_each("replay", ids, [options](engine::Engine& engine, TaskId id, auto then) {
     engine.replay(id, options, std::move(then));
   });
 }
 
-Result<core::Transition> Node::discard(TaskId id) {
-  return call_engine<core::Transition>(
-      "discard", [id](engine::Engine& engine, auto then) { engine.discard(id, std::move(then)); });
+Result<Node::Decisions> Node::discard(std::span<const TaskId> ids) {
+  return decide_each("discard", ids, [](engine::Engine& engine, TaskId id, auto then) {
+    engine.discard(id, std::move(then));
+  });
 }
 
 Result<ports::Configure::Answer> Node::configure(ports::Configure configure) {

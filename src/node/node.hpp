@@ -3,6 +3,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,8 +36,10 @@ class Node {
   // As those of the engine.
   [[nodiscard]] Result<ports::Submit::Answer> submit(std::vector<ports::NewTask> tasks);
   [[nodiscard]] Result<core::Transition> cancel(TaskId id);
-  [[nodiscard]] Result<core::Transition> replay(TaskId id, core::ReplayOptions options);
-  [[nodiscard]] Result<core::Transition> discard(TaskId id);
+  // Each by itself, and all of them in one batch of the store.
+  using Decisions = std::vector<Result<core::Transition>>;
+  [[nodiscard]] Result<Decisions> replay(std::span<const TaskId> ids, core::ReplayOptions options);
+  [[nodiscard]] Result<Decisions> discard(std::span<const TaskId> ids);
   [[nodiscard]] Result<ports::Configure::Answer> configure(ports::Configure configure);
 
   template <class Query>
@@ -126,6 +129,10 @@ class Node {
       this->ask_engine<T>(std::move(start), std::move(then));
     });
   }
+
+  template <class Decide>
+  [[nodiscard]] Result<Decisions> decide_each(const char* operation, std::span<const TaskId> ids,
+                                              Decide decide);
 
   [[nodiscard]] static std::unexpected<Error> refuse_own_thread(const char* operation);
   [[nodiscard]] static std::unexpected<Error> refuse_closed(const char* operation);
