@@ -28,8 +28,9 @@ Node::Node(Opened opened, Logger log)
       url_(std::move(opened.url)),
       sole_owner_(opened.store.sole_owner),
       ground_(std::make_shared<Ground>()),
-      writer_(std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
-                                              std::move(opened.store.writer), log)),
+      writer_(opened.lane ? opened.lane(ground_->loop)
+                          : std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
+                                                            std::move(opened.store.writer), log)),
       reader_(opened.store.reader
                   ? std::make_unique<io::StoreLane>(ground_->loop, "hf-reader",
                                                     std::move(opened.store.reader), log)
@@ -146,6 +147,7 @@ Result<void> Node::start_work(Work work) {
                        "queues to one of them"));
     }
     on_broken_ = work.on_broken;
+    on_stopping_ = std::move(work.on_stopping);
     working_ =
         std::make_shared<Working>(Working{make_engine({.lease = work.lease,
                                                        .shutdown_grace = work.grace,
@@ -168,6 +170,7 @@ Result<engine::ShutdownReport> Node::stop_work() {
   return call<engine::ShutdownReport>("stop", [this](auto then) {
     if (!working_) return then(engine::ShutdownReport());
     serving_.reset();
+    if (on_stopping_) std::exchange(on_stopping_, nullptr)();
     working_->engine->shut_down([this, then = std::move(then)](auto done) mutable {
       working_->when_idle = [this, done, then = std::move(then)]() mutable {
         working_.reset();

@@ -79,6 +79,8 @@ class Node {
     // As those of engine::Options.
     std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
     std::function<void(const Error&)> on_broken = {};
+    // Nothing is to be claimed any more. Called on the loop.
+    std::function<void()> on_stopping = {};
   };
 
   // Begins to run tasks. Fails with conflict while another worker does.
@@ -146,7 +148,7 @@ class Node {
   const std::string url_;
   const bool sole_owner_;
   const std::shared_ptr<Ground> ground_;
-  const std::unique_ptr<io::StoreLane> writer_;
+  const std::unique_ptr<ports::StoreLane> writer_;
   const std::unique_ptr<io::StoreLane> reader_;  // may be missing
 
   // Loop only.
@@ -154,6 +156,7 @@ class Node {
   std::shared_ptr<Working> working_;
   std::shared_ptr<Working> serving_;             // the same, as long as it accepts
   std::function<void(const Error&)> on_broken_;  // of whoever works
+  std::function<void()> on_stopping_;            // likewise
 
   std::thread thread_;  // last: it uses all of the above
 };
