@@ -1,6 +1,5 @@
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +12,10 @@
 
 namespace holdfast {
 
+namespace node {
+class Link;
+}
+
 // Hands tasks in, and looks after them.
 //
 //   holdfast::Client client("sqlite:tasks.db");
@@ -23,6 +26,8 @@ namespace holdfast {
 //   sqlite:PATH    a file of this machine, made where it is missing. One process owns it; all
 //                  clients and workers of that process share it.
 //   memory:NAME    nothing outlives the process: for tests
+//   http://HOST:PORT, https://HOST:PORT
+//                  a server (holdfast serve), on this machine or another: see Options
 // Nothing is opened before it is needed, and the constructor does not fail: the first call opens
 // and, where it cannot, says so and what to do; the next one tries again.
 //
@@ -32,6 +37,11 @@ namespace holdfast {
 // be trusted any more: this one may have happened or not, and nothing more is changed until the
 // program is started anew.
 //
+// A server that cannot be reached, or that asks for time (Retry-After), is asked again, for as long
+// as Options::patience; then the call fails with `unavailable` or `timeout`, and may have happened
+// or not. That is safe: a task that is handed in without a key gets one of the client's own making
+// ("once-…"), so that it is accepted once however often it had to be sent.
+//
 // Threads: all members may be called from any thread at once, from handlers too. Copies share the
 // same store, which is closed with the last of them and of its workers.
 class Client {
@@ -40,6 +50,14 @@ class Client {
     // For what the store has to say, such as that its disk cannot be trusted any more. Whoever
     // opens a store first, client or worker, says where that goes.
     Logger log = Logger(stderr_log(), system_clock(), Level::warning);
+
+    // What follows is for servers only.
+    std::string token = {};    // proves who asks; never logged, and refused in the URL
+    std::string ca_file = {};  // PEM: who may sign the server's certificate; empty: the system's
+    // Over http:// to another machine a token can be read on its way, so it is not sent, unless
+    // this says that the way is safe.
+    bool token_in_the_clear = false;
+    Duration patience = std::chrono::seconds(30);
   };
 
   explicit Client(std::string url) : Client(std::move(url), Options()) {}
@@ -78,6 +96,10 @@ class Client {
   [[nodiscard]] Result<void> replay(const TaskId& id, Replay options);
   // Says that nobody wants a failed or dead task back: canceled.
   [[nodiscard]] Result<void> discard(const TaskId& id);
+  // Many at once, for about the price of one. Each has its own answer, in their order.
+  using Answers = std::vector<Result<void>>;
+  [[nodiscard]] Result<Answers> replay(std::span<const TaskId> ids, Replay options);
+  [[nodiscard]] Result<Answers> discard(std::span<const TaskId> ids);
 
   // A page of tasks. Dead letters: list({.state = TaskState::dead}).
   [[nodiscard]] Result<TaskPage> list(TaskFilter filter);
@@ -92,8 +114,7 @@ class Client {
   [[nodiscard]] Result<void> limit(const std::string& queue, int concurrency);  // 0: no limit
 
  private:
-  class Link;
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<node::Link> link_;
 };
 
 }  // namespace holdfast

@@ -262,8 +262,13 @@ void Engine::withdraw(Ticket ticket) {
   roles_->lending.withdraw(ticket);
 }
 
-void Engine::settle(ports::Held claim, core::Outcome outcome, Decided then) {
-  roles_->lending.settle(claim, std::move(outcome), std::move(then));
+std::size_t Engine::withdraw(const std::string& worker) {
+  return roles_->lending.withdraw(worker);
+}
+
+void Engine::settle(ports::Held claim, core::Outcome outcome, std::optional<Ruled> ruled,
+                    Decided then) {
+  roles_->lending.settle(claim, std::move(outcome), ruled, std::move(then));
 }
 
 void Engine::extend(ports::Held claim, Duration lease, Extended then) {

@@ -103,8 +103,20 @@ class Engine {
   [[nodiscard]] Ticket lend(Loan loan, Lent then);
   // Whoever asked is gone: it is answered `canceled`, and what it would have got is handed back.
   void withdraw(Ticket ticket);
-  // How it ended: not_found without such a task, conflict if the claim is lost (N6).
-  void settle(ports::Held claim, core::Outcome outcome, Decided then);
+  // All that wait under that name are answered with what they have: nothing. How many that were.
+  std::size_t withdraw(const std::string& worker);
+  // What a worker elsewhere has decided by rules of its own. They hold for a type that nobody has
+  // told this engine of; of others, it knows better.
+  struct Ruled {
+    Verdict verdict = {};
+    Duration wait = {};  // before the next attempt
+    int attempts = 4;
+    int crashes = 3;
+    int replays = 3;
+  };
+  // How it ended: not_found without such a task, conflict if the claim is lost (N6). Telling the
+  // same again is no conflict.
+  void settle(ports::Held claim, core::Outcome outcome, std::optional<Ruled> ruled, Decided then);
   // When the lease ends now; conflict if the claim is lost.
   using Extended = std::move_only_function<void(Result<WallTime>)>;
   void extend(ports::Held claim, Duration lease, Extended then);

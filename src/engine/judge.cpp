@@ -49,10 +49,12 @@ Verdict classify(const Classifier& classifier, const Failure& failure,
 }  // namespace
 
 Judge::Judged Judge::judge(const ports::TaskRecord& record, const TaskType& type,
-                           core::Outcome outcome) {
+                           core::Outcome outcome, const Verdict* said) {
   static const Classifier retry_everything;
   Judged judged;
-  if (const auto* failure = std::get_if<Failure>(&outcome)) {
+  if (said) {
+    judged.verdict = *said;
+  } else if (const auto* failure = std::get_if<Failure>(&outcome)) {
     const Classifier& classifier =
         type.options.classifier ? *type.options.classifier : retry_everything;
     judged.verdict = classify(classifier, *failure, record, floor_.parts);

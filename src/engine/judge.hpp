@@ -22,8 +22,9 @@ class Judge {
     ports::Change::One change;
     Verdict verdict = {};
   };
+  // `said`: the verdict, where somebody else has classified the failure.
   [[nodiscard]] Judged judge(const ports::TaskRecord& record, const TaskType& type,
-                             core::Outcome outcome);
+                             core::Outcome outcome, const Verdict* said = nullptr);
 
   // A success is not worth a line.
   void log(const ports::TaskRecord& record, const ports::Change::One& change) const;

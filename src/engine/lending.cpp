@@ -22,12 +22,32 @@ std::unexpected<Error> lost(const std::string& operation, const ports::TaskRecor
                   std::to_string(record.task.token.value));
 }
 
-// The answer to the first report of a success may have got lost on its way.
+// As it is kept: with a mark in front, and cut at its end.
+bool is_kept_as(const std::string& message, const Failure& kept) {
+  std::string_view text = kept.message;
+  const bool has_mark = text.starts_with(core::kNonRetryable);
+  if (has_mark && !message.starts_with(core::kNonRetryable)) {
+    text.remove_prefix(core::kNonRetryable.size());
+  }
+  return text.empty() ? message.empty() : message.starts_with(text);
+}
+
+// The answer to the first report may have got lost on its way.
 bool was_told_before(const ports::TaskRecord& record, const ports::Held& claim,
                      const core::Outcome& outcome) {
-  if (!std::holds_alternative<core::Success>(outcome) || record.attempts.empty()) return false;
+  if (record.attempts.empty() || record.attempts.back().token != claim.token) return false;
   const ports::PastAttempt& last = record.attempts.back();
-  return last.token == claim.token && last.event == core::Event::success;
+  if (const auto* failure = std::get_if<Failure>(&outcome)) {
+    return last.failure && last.failure->kind == failure->kind &&
+           is_kept_as(failure->message, *last.failure);
+  }
+  if (std::holds_alternative<core::HandedBack>(outcome)) {
+    return last.event == core::Event::hand_back;
+  }
+  if (std::holds_alternative<core::BreakerOpen>(outcome)) {
+    return last.event == core::Event::breaker_open;
+  }
+  return last.event == core::Event::success;
 }
 
 }  // namespace
@@ -64,6 +84,18 @@ void Lending::withdraw(Engine::Ticket ticket) {
     desk.waiting.erase(found);  // what it may be given meanwhile finds nobody, and goes back
     return then(fail(ErrorCode::canceled, "claim", "the claimer is gone"));
   }
+}
+
+std::size_t Lending::withdraw(const std::string& worker) {
+  std::vector<std::pair<std::string, Engine::Ticket>> found;
+  for (auto& [queue, desk] : desks_) {
+    for (const Waiting& waiting : desk.waiting) {
+      if (waiting.loan.worker == worker) found.emplace_back(queue, waiting.ticket);
+    }
+  }
+  for (const auto& [queue, ticket] : found)
+    out_of_patience(queue, ticket);
+  return found.size();
 }
 
 std::list<Lending::Waiting>::iterator Lending::find(Desk& desk, Engine::Ticket ticket) {
@@ -200,13 +232,14 @@ void Lending::take_late(std::vector<ports::TaskRecord>& tasks) {
 void Lending::give_back(std::vector<ports::TaskRecord> tasks, const core::Outcome& outcome) {
   // Where the store does not answer well, their leases end.
   for (ports::TaskRecord& record : tasks)
-    carry_out(std::move(record), outcome, [](const Result<core::Transition>&) {});
+    carry_out(std::move(record), outcome, {}, [](const Result<core::Transition>&) {});
 }
 
-void Lending::settle(ports::Held claim, core::Outcome outcome, Engine::Decided then) {
+void Lending::settle(ports::Held claim, core::Outcome outcome, std::optional<Engine::Ruled> ruled,
+                     Engine::Decided then) {
   floor_.ask(
       floor_.parts.reader, ports::Find{claim.id},
-      [this, claim, outcome = std::move(outcome),
+      [this, claim, ruled, outcome = std::move(outcome),
        then = std::move(then)](ports::Asked<ports::Find>& asked) mutable {
         if (!asked.answer) return then(std::unexpected(asked.answer.error()));
         if (!*asked.answer) {
@@ -214,22 +247,37 @@ void Lending::settle(ports::Held claim, core::Outcome outcome, Engine::Decided t
         }
         ports::TaskRecord& record = **asked.answer;
         if (record.task.state == core::State::running && record.task.token == claim.token) {
-          return carry_out(std::move(record), std::move(outcome), std::move(then));
+          return carry_out(std::move(record), std::move(outcome), ruled, std::move(then));
         }
         if (!was_told_before(record, claim, outcome)) return then(lost("settle", record));
         core::Transition told{};
         told.from = core::State::running;
         told.to = record.task.state;
-        told.event = core::Event::success;
+        told.event = record.attempts.back().event;
         told.due = record.task.due;
         then(std::move(told));
       });
 }
 
-void Lending::carry_out(ports::TaskRecord record, core::Outcome outcome, Engine::Decided then) {
-  const TaskType& type = floor_.type_or_default(record.type);
+ports::Change::One Lending::judge(const ports::TaskRecord& record, core::Outcome outcome,
+                                  const std::optional<Engine::Ruled>& ruled) {
+  const TaskType* known = floor_.find_type(record.type);
+  if (known || !ruled) {
+    const TaskType& type = known ? *known : floor_.type_or_default(record.type);
+    return judge_.judge(record, type, std::move(outcome)).change;
+  }
+  const TaskType of_worker{.name = record.type,
+                           .options = {.policy = {.attempts = ruled->attempts,
+                                                  .crashes = ruled->crashes,
+                                                  .replays = ruled->replays,
+                                                  .wait = retry::fixed(ruled->wait)}}};
+  return judge_.judge(record, of_worker, std::move(outcome), &ruled->verdict).change;
+}
+
+void Lending::carry_out(ports::TaskRecord record, core::Outcome outcome,
+                        const std::optional<Engine::Ruled>& ruled, Engine::Decided then) {
   ports::Change change;
-  change.changes.push_back(judge_.judge(record, type, std::move(outcome)).change);
+  change.changes.push_back(judge(record, std::move(outcome), ruled));
   const core::Transition& transition = change.changes.front().transition;
   if (!core::is_terminal(transition.to)) due_at(record.queue, transition.due);
   floor_.ask(floor_.parts.writer, std::move(change),

@@ -30,7 +30,9 @@ class Lending {
 
   [[nodiscard]] Engine::Ticket lend(Engine::Loan loan, Engine::Lent then);
   void withdraw(Engine::Ticket ticket);
-  void settle(ports::Held claim, core::Outcome outcome, Engine::Decided then);
+  std::size_t withdraw(const std::string& worker);
+  void settle(ports::Held claim, core::Outcome outcome, std::optional<Engine::Ruled> ruled,
+              Engine::Decided then);
   void extend(ports::Held claim, Duration lease, Engine::Extended then);
 
   // Before the store is asked to make it so; run_once() then claims.
@@ -64,7 +66,10 @@ class Lending {
   void out_of_patience(const std::string& queue, Engine::Ticket ticket);
   void take_late(std::vector<ports::TaskRecord>& tasks);
   void give_back(std::vector<ports::TaskRecord> tasks, const core::Outcome& outcome);
-  void carry_out(ports::TaskRecord record, core::Outcome outcome, Engine::Decided then);
+  void carry_out(ports::TaskRecord record, core::Outcome outcome,
+                 const std::optional<Engine::Ruled>& ruled, Engine::Decided then);
+  [[nodiscard]] ports::Change::One judge(const ports::TaskRecord& record, core::Outcome outcome,
+                                         const std::optional<Engine::Ruled>& ruled);
   [[nodiscard]] std::list<Waiting>::iterator find(Desk& desk, Engine::Ticket ticket);
 
   Floor& floor_;

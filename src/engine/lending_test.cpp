@@ -48,9 +48,10 @@ struct LendingWorld : World {
     return claimer;
   }
 
-  Result<core::Transition> settle(const ports::TaskRecord& task, core::Outcome outcome) {
+  Result<core::Transition> settle(const ports::TaskRecord& task, core::Outcome outcome,
+                                  std::optional<Engine::Ruled> ruled = {}) {
     std::optional<Result<core::Transition>> answer;
-    engine->settle({task.id, task.task.token}, std::move(outcome),
+    engine->settle({task.id, task.task.token}, std::move(outcome), ruled,
                    [&](auto told) { answer = std::move(told); });
     loop.settle();
     return answer.value();
@@ -175,6 +176,59 @@ TEST(Lending, refuses_what_an_old_claim_says) {  // N6
   ports::TaskRecord unknown = next->tasks[0];
   unknown.id = TaskId::parse("00000000-0000-7000-8000-000000000001").value();
   EXPECT_EQ(world.settle(unknown, core::Success{}).error().code, ErrorCode::not_found);
+}
+
+TEST(Lending, what_is_told_again_is_no_conflict) {
+  LendingWorld world;
+  for (const core::Outcome& outcome :
+       {core::Outcome(Failure{.message = "no"}), core::Outcome(core::HandedBack{}),
+        core::Outcome(core::BreakerOpen{5s})}) {
+    const TaskId id = world.submit();
+    const auto claimer = world.claim();
+    const auto first = world.settle(claimer->tasks[0], outcome);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(world.settle(claimer->tasks[0], outcome)->to, first->to);
+    EXPECT_FALSE(world.settle(claimer->tasks[0], Failure{.message = "other"}));
+    world.engine->cancel(id, [](const auto&) {});
+    world.loop.settle();
+  }
+}
+
+TEST(Lending, rules_of_the_worker_hold_for_types_that_are_not_known_here) {
+  LendingWorld world;
+  const TaskId own = world.submit({.type = "of the worker"});
+  const TaskId known = world.submit();
+  const auto claimer = world.claim({.max = 2});
+  const Engine::Ruled ruled{.verdict = {.kind = VerdictKind::retry}, .wait = 77s, .attempts = 2};
+  EXPECT_EQ(world.settle(claimer->tasks[0], Failure{.message = "no"}, ruled)->wait, 77s);
+  EXPECT_EQ(world.settle(claimer->tasks[1], Failure{.message = "no"}, ruled)->wait, 10s);
+  world.loop.pass(77s);
+  const auto again = world.claim({.max = 2});
+  ASSERT_EQ(again->tasks.size(), 2U);
+  for (const ports::TaskRecord& task : again->tasks) {
+    static_cast<void>(world.settle(task, Failure{.message = "no"}, ruled));
+  }
+  EXPECT_EQ(world.state(own), State::dead);  // two attempts
+  EXPECT_EQ(world.state(known), State::retrying);
+
+  const TaskId hopeless = world.submit({.type = "of the worker"});
+  const auto last = world.claim();
+  ASSERT_EQ(last->tasks.at(0).id, hopeless);
+  const Engine::Ruled give_up{.verdict = {.kind = VerdictKind::give_up}};
+  EXPECT_EQ(world.settle(last->tasks[0], Failure{.message = "no"}, give_up)->to, State::failed);
+}
+
+TEST(Lending, a_worker_that_withdraws_is_answered_at_once_and_others_are_not) {
+  LendingWorld world;
+  const auto first = world.claim({.worker = "w1", .wait = 20s});
+  const auto second = world.claim({.worker = "w1", .wait = 20s});
+  const auto other = world.claim({.worker = "w2", .wait = 20s});
+  EXPECT_EQ(world.engine->withdraw("w1"), 2U);
+  EXPECT_EQ(first->answers, 1);
+  EXPECT_FALSE(first->error);
+  EXPECT_EQ(second->answers, 1);
+  EXPECT_EQ(other->answers, 0);
+  EXPECT_EQ(world.engine->withdraw("w1"), 0U);
 }
 
 TEST(Lending, a_claim_that_is_extended_lasts) {

@@ -5,6 +5,7 @@
 #include "node/node.hpp"
 #include "node/task_words.hpp"
 #include "wire/claims.hpp"
+#include "wire/queue_json.hpp"
 #include "wire/task_json.hpp"
 
 namespace holdfast::http {
@@ -36,6 +37,29 @@ void Api::add_queues(Routes& routes) {
                   pause(request, std::move(reply), paused);
                 }});
   }
+  routes.add({.method = "POST",
+              .pattern = "/v1/queues/{name}/limit",
+              .role = Role::operate,
+              .summary = "How many tasks of a queue may run at once; 0: no limit",
+              .handle = [this](const Request& request, Reply reply) {
+                limit(request, std::move(reply));
+              }});
+}
+
+void Api::limit(const Request& request, Reply reply) {
+  if (!is_json(request)) return reply(not_json());
+  const auto read = wire::read_limit_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  const std::string name = request.params.find("name")->second;
+  node_.ask_engine<ports::Configure::Answer>(
+      [name, limit = read->concurrency](engine::Engine& engine, auto then) {
+        engine.configure({.queue = name, .concurrency = limit}, std::move(then));
+      },
+      [name, limit = *read,
+       reply = std::move(reply)](const Result<ports::Configure::Answer>& done) mutable {
+        if (!done) return reply(problem(done.error()));
+        reply(json(200, [&](auto& writer) { write(writer, limit); }));
+      });
 }
 
 void Api::queues(Reply reply) {
@@ -81,6 +105,10 @@ void Api::add_claims(Routes& routes) {
   add("/v1/claims/{id}/fail", "Say that it failed, and why", &Api::fail_task);
   add("/v1/claims/{id}/extend", "Say that the work goes on: move the end of the lease",
       &Api::extend);
+  add("/v1/claims/{id}/release", "Hand a task back, to be run again: it spends no attempt",
+      &Api::release);
+  add("/v1/claims/withdraw", "Have the claims of a worker that wait be answered now",
+      &Api::withdraw);
 }
 
 void Api::claim(const Request& request, Reply reply) {
@@ -113,7 +141,13 @@ void Api::claim(const Request& request, Reply reply) {
                             .token = record.task.token,
                             .lease_end = record.lease_end,
                             .deadline = record.task.deadline,
-                            .trace = std::move(record.trace)});
+                            .trace = std::move(record.trace),
+
+                            .created = record.task.created,
+                            .spent = record.task.spent,
+                            .previous_wait = record.task.previous_wait,
+                            .max_attempts = record.limits.attempts,
+                            .timeout = record.limits.timeout});
         }
         reply(json(200,
                    [&](auto& writer) { write(writer, std::span<const wire::Claimed>(claims)); }));
@@ -124,13 +158,13 @@ namespace {
 
 // How a claim ended is answered with where its task stands now.
 void settle(node::Node& node, const Request& request, core::Token token, core::Outcome outcome,
-            Reply reply) {
+            Reply reply, std::optional<engine::Engine::Ruled> ruled = {}) {
   const auto id = task_id_of(request);
   if (!id) return reply(problem(id.error()));
   node.ask_engine<core::Transition>(
-      [claim = ports::Held{*id, token}, outcome = std::move(outcome)](engine::Engine& engine,
-                                                                      auto then) mutable {
-        engine.settle(claim, std::move(outcome), std::move(then));
+      [claim = ports::Held{*id, token}, ruled, outcome = std::move(outcome)](engine::Engine& engine,
+                                                                             auto then) mutable {
+        engine.settle(claim, std::move(outcome), ruled, std::move(then));
       },
       [id = *id, reply = std::move(reply)](const Result<core::Transition>& settled) mutable {
         if (!settled) return reply(problem(settled.error()));
@@ -157,8 +191,34 @@ void Api::fail_task(const Request& request, Reply reply) {
   Failure failure{.message = std::move(read->message), .kind = read->kind};
   failure.http_status = read->http_status;
   failure.exit_code = read->exit_code;
+  failure.os_error = read->os_error;
   failure.retry_after = read->retry_after;
-  settle(node_, request, read->token, std::move(failure), std::move(reply));
+  std::optional<engine::Engine::Ruled> ruled;
+  if (read->ruled) {
+    ruled = {.verdict = {.kind = read->ruled->verdict},
+             .wait = read->ruled->wait,
+             .attempts = read->ruled->attempts,
+             .crashes = read->ruled->crashes,
+             .replays = read->ruled->replays};
+  }
+  settle(node_, request, read->token, std::move(failure), std::move(reply), ruled);
+}
+
+void Api::release(const Request& request, Reply reply) {
+  const auto read = wire::read_release_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  core::Outcome outcome = core::HandedBack{};
+  if (read->wait) outcome = core::BreakerOpen{*read->wait};
+  settle(node_, request, read->token, std::move(outcome), std::move(reply));
+}
+
+void Api::withdraw(const Request& request, Reply reply) {
+  const auto read = wire::read_withdraw_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  const std::size_t withdrawn = node_.engine().withdraw(read->worker);
+  reply(json(200, [&](auto& writer) {
+    writer.begin_object().key("withdrawn").number(withdrawn).end_object();
+  }));
 }
 
 void Api::extend(const Request& request, Reply reply) {

@@ -53,10 +53,13 @@ class Api {
   void replay(const Request& request, Reply reply);
   void queues(Reply reply);
   void pause(const Request& request, Reply reply, bool paused);
+  void limit(const Request& request, Reply reply);
   void claim(const Request& request, Reply reply);
   void complete(const Request& request, Reply reply);
   void fail_task(const Request& request, Reply reply);
   void extend(const Request& request, Reply reply);
+  void release(const Request& request, Reply reply);
+  void withdraw(const Request& request, Reply reply);
 
   node::Node& node_;
   const ApiLimits limits_;

@@ -28,8 +28,9 @@ Node::Node(Opened opened, Logger log)
       url_(std::move(opened.url)),
       sole_owner_(opened.store.sole_owner),
       ground_(std::make_shared<Ground>()),
-      writer_(std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
-                                              std::move(opened.store.writer), log)),
+      writer_(opened.lane ? opened.lane(ground_->loop)
+                          : std::make_unique<io::StoreLane>(ground_->loop, "hf-writer",
+                                                            std::move(opened.store.writer), log)),
       reader_(opened.store.reader
                   ? std::make_unique<io::StoreLane>(ground_->loop, "hf-reader",
                                                     std::move(opened.store.reader), log)
@@ -93,15 +94,42 @@ Result<core::Transition> Node::cancel(TaskId id) {
       "cancel", [id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); });
 }
 
-Result<core::Transition> Node::replay(TaskId id, core::ReplayOptions options) {
-  return call_engine<core::Transition>("replay", [=](engine::Engine& engine, auto then) {
+template <class Decide>
+Result<Node::Decisions> Node::decide_each(const char* operation, std::span<const TaskId> ids,
+                                          Decide decide) {
+  std::vector<TaskId> all(ids.begin(), ids.end());
+  return call<Decisions>(operation, [this, all = std::move(all), decide](auto then) mutable {
+    struct Gathering {
+      Decisions decisions;
+      std::size_t undecided;
+      decltype(then) tell;
+    };
+    if (all.empty()) return then(Decisions());
+    auto gathering =
+        std::make_shared<Gathering>(Gathering{Decisions(all.size()), all.size(), std::move(then)});
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      this->ask_engine<core::Transition>(
+          [decide, id = all[at]](engine::Engine& engine, auto decided) {
+            decide(engine, id, std::move(decided));
+          },
+          [gathering, at](Result<core::Transition> decision) {
+            gathering->decisions[at] = std::move(decision);
+            if (--gathering->undecided == 0) gathering->tell(std::move(gathering->decisions));
+          });
+    }
+  });
+}
+
+Result<Node::Decisions> Node::replay(std::span<const TaskId> ids, core::ReplayOptions options) {
+  return decide_each("replay", ids, [options](engine::Engine& engine, TaskId id, auto then) {
     engine.replay(id, options, std::move(then));
   });
 }
 
-Result<core::Transition> Node::discard(TaskId id) {
-  return call_engine<core::Transition>(
-      "discard", [id](engine::Engine& engine, auto then) { engine.discard(id, std::move(then)); });
+Result<Node::Decisions> Node::discard(std::span<const TaskId> ids) {
+  return decide_each("discard", ids, [](engine::Engine& engine, TaskId id, auto then) {
+    engine.discard(id, std::move(then));
+  });
 }
 
 Result<ports::Configure::Answer> Node::configure(ports::Configure configure) {
@@ -119,6 +147,7 @@ Result<void> Node::start_work(Work work) {
                        "queues to one of them"));
     }
     on_broken_ = work.on_broken;
+    on_stopping_ = std::move(work.on_stopping);
     working_ =
         std::make_shared<Working>(Working{make_engine({.lease = work.lease,
                                                        .shutdown_grace = work.grace,
@@ -144,6 +173,7 @@ Result<engine::ShutdownReport> Node::stop_work() {
   return call<engine::ShutdownReport>("stop", [this](auto then) {
     if (!working_) return then(engine::ShutdownReport());
     serving_.reset();
+    if (on_stopping_) std::exchange(on_stopping_, nullptr)();
     working_->engine->shut_down([this, then = std::move(then)](auto done) mutable {
       working_->when_idle = [this, done, then = std::move(then)]() mutable {
         working_.reset();

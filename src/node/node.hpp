@@ -3,6 +3,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,8 +36,10 @@ class Node {
   // As those of the engine.
   [[nodiscard]] Result<ports::Submit::Answer> submit(std::vector<ports::NewTask> tasks);
   [[nodiscard]] Result<core::Transition> cancel(TaskId id);
-  [[nodiscard]] Result<core::Transition> replay(TaskId id, core::ReplayOptions options);
-  [[nodiscard]] Result<core::Transition> discard(TaskId id);
+  // Each by itself, and all of them in one batch of the store.
+  using Decisions = std::vector<Result<core::Transition>>;
+  [[nodiscard]] Result<Decisions> replay(std::span<const TaskId> ids, core::ReplayOptions options);
+  [[nodiscard]] Result<Decisions> discard(std::span<const TaskId> ids);
   [[nodiscard]] Result<ports::Configure::Answer> configure(ports::Configure configure);
 
   template <class Query>
@@ -76,6 +79,8 @@ class Node {
     engine::Observer* observer = nullptr;  // must outlive the node
     // As that of engine::Options.
     std::function<void(const Error&)> on_broken = {};
+    // Nothing is to be claimed any more. Called on the loop.
+    std::function<void()> on_stopping = {};
   };
 
   // Begins to run tasks. Fails with conflict while another worker does.
@@ -127,6 +132,10 @@ class Node {
     });
   }
 
+  template <class Decide>
+  [[nodiscard]] Result<Decisions> decide_each(const char* operation, std::span<const TaskId> ids,
+                                              Decide decide);
+
   [[nodiscard]] static std::unexpected<Error> refuse_own_thread(const char* operation);
   [[nodiscard]] static std::unexpected<Error> refuse_closed(const char* operation);
   [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log);
@@ -139,7 +148,7 @@ class Node {
   const std::string url_;
   const bool sole_owner_;
   const std::shared_ptr<Ground> ground_;
-  const std::unique_ptr<io::StoreLane> writer_;
+  const std::unique_ptr<ports::StoreLane> writer_;
   const std::unique_ptr<io::StoreLane> reader_;  // may be missing
 
   // Loop only.
@@ -147,6 +156,7 @@ class Node {
   std::shared_ptr<Working> working_;
   std::shared_ptr<Working> serving_;             // the same, as long as it accepts
   std::function<void(const Error&)> on_broken_;  // of whoever works
+  std::function<void()> on_stopping_;            // likewise
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -45,8 +45,8 @@ Result<Place> parse_place(std::string_view url) {
   if (scheme == "memory" && colon != url.npos) return Place{Place::Kind::memory, std::string(rest)};
   if (scheme != "sqlite" || colon == url.npos) {
     return bad_url(
-        fmt::format("{} is no place for tasks that is known here: write sqlite:PATH "
-                    "for a file, or memory:NAME in tests",
+        fmt::format("{} is no place for tasks that is known here: write sqlite:PATH for a file, "
+                    "http://HOST:PORT for a server, or memory:NAME in tests",
                     quoted(url)));
   }
   if (rest.empty()) return bad_url("sqlite: names no file: write sqlite:PATH");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -7,7 +8,9 @@
 #include <holdfast/log.hpp>
 #include <holdfast/result.hpp>
 
+#include "ports/loop.hpp"
 #include "ports/store.hpp"
+#include "ports/store_lane.hpp"
 #include "ports/witness.hpp"
 
 namespace holdfast::node {
@@ -31,6 +34,8 @@ struct Opened {
   std::string url = {};  // as Place::key() says it
   ports::OpenStore store;
   std::unique_ptr<ports::Witness> witness;  // of an embedded file
+  // In place of a store: what answers for it on the loop of the node.
+  std::function<std::unique_ptr<ports::StoreLane>(ports::Loop&)> lane = {};
 };
 
 // Blocks. Fails as the store says it; the message says what to do where that is known.

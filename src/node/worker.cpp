@@ -1,4 +1,5 @@
-// What <holdfast/worker.hpp> promises, over a node of this process.
+// What <holdfast/worker.hpp> promises, over a node of this process, or one that pulls from a
+// server.
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include "handlers/async_function.hpp"
 #include "handlers/function.hpp"
 #include "io/signals.hpp"
+#include "node/open_remote.hpp"
 #include "node/registry.hpp"
 
 namespace holdfast {
@@ -125,6 +127,7 @@ class Worker::Team {
   enum class Phase : std::uint8_t { idle, starting, working, stopping, stopped };
 
   [[nodiscard]] Result<std::shared_ptr<node::Node>> open_and_work(const Opened& opened);
+  [[nodiscard]] Result<std::shared_ptr<node::Node>> pull_and_work(const Opened& opened);
   [[nodiscard]] node::Node::Work hire(const std::shared_ptr<const void>& ground);
   [[nodiscard]] Stopped dismiss();
   [[nodiscard]] std::shared_ptr<node::Node> working_node();
@@ -225,6 +228,7 @@ Result<void> Worker::Team::start(const Opened& opened) {
 
 Result<std::shared_ptr<node::Node>> Worker::Team::open_and_work(const Opened& opened) {
   if (auto checked = check(options_, types_); !checked) return std::unexpected(checked.error());
+  if (node::is_remote(url_)) return pull_and_work(opened);
   auto node = node::open(url_, options_.log);
   if (!node) return node;
   if (opened) opened(*node);
@@ -232,6 +236,25 @@ Result<std::shared_ptr<node::Node>> Worker::Team::open_and_work(const Opened& op
     return std::unexpected(std::move(started).error());
   }
   return node;
+}
+
+Result<std::shared_ptr<node::Node>> Worker::Team::pull_and_work(const Opened& opened) {
+  auto remote = node::open_remote({.url = url_,
+                                   .token = options_.token,
+                                   .ca_file = options_.ca_file,
+                                   .token_in_the_clear = options_.token_in_the_clear},
+                                  options_.log);
+  if (!remote) return std::unexpected(std::move(remote).error());
+  if (auto checked = remote->check(options_.log); !checked) {
+    return std::unexpected(std::move(checked).error());
+  }
+  if (opened) opened(remote->node);
+  node::Node::Work work = hire(remote->node->ground());
+  work.on_stopping = [lane = remote->lane] { lane->withdraw(); };
+  if (auto started = remote->node->start_work(std::move(work)); !started) {
+    return std::unexpected(std::move(started).error());
+  }
+  return remote->node;
 }
 
 std::shared_ptr<node::Node> Worker::Team::working_node() {

@@ -17,8 +17,9 @@ namespace {
 
 }  // namespace
 
-void write_bytes(JsonWriter& writer, const BytesNames& names, std::string_view bytes) {
-  if (!bytes.empty() && !has_spaces_around(bytes) && is_json(bytes, kMostPayloadDepth)) {
+void write_bytes(JsonWriter& writer, const BytesNames& names, std::string_view bytes,
+                 std::size_t most_depth) {
+  if (!bytes.empty() && !has_spaces_around(bytes) && is_json(bytes, most_depth)) {
     writer.key(names.json).raw(bytes);
   } else if (is_utf8(bytes)) {
     writer.key(names.text).text(bytes);

@@ -26,6 +26,7 @@ inline constexpr BytesNames kPayloadNames{"payload", "payload_text", "payload_ba
 inline constexpr BytesNames kResultNames{"result", "result_text", "result_base64"};
 
 // Writes key and value. Empty bytes are an empty text.
-void write_bytes(JsonWriter& writer, const BytesNames& names, std::string_view bytes);
+void write_bytes(JsonWriter& writer, const BytesNames& names, std::string_view bytes,
+                 std::size_t most_depth = kMostPayloadDepth);
 
 }  // namespace holdfast::wire

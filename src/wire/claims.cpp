@@ -1,9 +1,11 @@
 #include "wire/claims.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "core/json_text.hpp"
 #include "wire/answers.hpp"
 #include "wire/bytes.hpp"
 #include "wire/fields.hpp"
@@ -24,6 +26,14 @@ template <class Request>
   return fault(fmt::format("{} is not from 1 to {}", out.max, kMostClaims));
 }
 
+// A member of a part of the form.
+template <auto kPart, auto kMember>
+[[nodiscard]] constexpr Field<FormOf<kPart>> part_field(std::string_view name) {
+  using Form = FormOf<kPart>;
+  return {{.name = name},
+          [](const JsonValue& value, Form& out) { return read(value, (out.*kPart).*kMember); }};
+}
+
 constexpr auto kClaimedFields = std::to_array<Field<Claimed>>({
     required<&Claimed::id>("id"),
     required<&Claimed::type>("type"),
@@ -36,6 +46,14 @@ constexpr auto kClaimedFields = std::to_array<Field<Claimed>>({
     required<&Claimed::lease_end>("lease_end"),
     field<&Claimed::deadline>("deadline"),
     field<&Claimed::trace>("trace"),
+    field<&Claimed::created>("created"),
+    part_field<&Claimed::spent, &core::Spent::attempts>("attempts"),
+    part_field<&Claimed::spent, &core::Spent::crashes>("crashes"),
+    part_field<&Claimed::spent, &core::Spent::deferrals>("deferrals"),
+    part_field<&Claimed::spent, &core::Spent::replays>("replays"),
+    field<&Claimed::previous_wait>("previous_wait"),
+    field<&Claimed::max_attempts>("max_attempts"),
+    field<&Claimed::timeout>("timeout"),
 });
 
 struct Claims {
@@ -65,13 +83,52 @@ constexpr auto kCompleteFields = std::to_array<Field<CompleteRequest>>({
     base64_bytes<&CompleteRequest::result>(kResultNames.base64, 1),
 });
 
+[[nodiscard]] Ruled& ruled_of(FailRequest& request) {
+  return request.ruled ? *request.ruled : request.ruled.emplace();
+}
+
+[[nodiscard]] Read read_verdict(const JsonValue& value, FailRequest& out) {
+  std::string word;
+  if (Read done = read(value, word); !done) return done;
+  std::ranges::replace(word, '_', ' ');
+  using enum VerdictKind;
+  for (const VerdictKind kind : {retry, throttle, give_up, ambiguous}) {
+    if (to_string(kind) != word) continue;
+    ruled_of(out).verdict = kind;
+    return {};
+  }
+  return fault(fmt::format("{} is none of retry, throttle, give_up, ambiguous", quoted(word)));
+}
+
+template <auto kMember>
+[[nodiscard]] constexpr Field<FailRequest> ruled_field(std::string_view name) {
+  return {{.name = name}, [](const JsonValue& value, FailRequest& out) {
+            return read(value, ruled_of(out).*kMember);
+          }};
+}
+
+constexpr auto kReleaseFields = std::to_array<Field<ReleaseRequest>>({
+    required<&ReleaseRequest::token>("token"),
+    field<&ReleaseRequest::wait>("wait"),
+});
+
+constexpr auto kWithdrawFields = std::to_array<Field<WithdrawRequest>>({
+    required<&WithdrawRequest::worker>("worker"),
+});
+
 constexpr auto kFailFields = std::to_array<Field<FailRequest>>({
     required<&FailRequest::token>("token"),
     required<&FailRequest::message>("message"),
     field<&FailRequest::kind>("kind"),
     field<&FailRequest::http_status>("http_status"),
     field<&FailRequest::exit_code>("exit_code"),
+    field<&FailRequest::os_error>("os_error"),
     field<&FailRequest::retry_after>("retry_after"),
+    {{.name = "verdict"}, read_verdict},
+    ruled_field<&Ruled::wait>("wait"),
+    ruled_field<&Ruled::attempts>("attempts"),
+    ruled_field<&Ruled::crashes>("crashes"),
+    ruled_field<&Ruled::replays>("replays"),
 });
 
 [[nodiscard]] Reading request(std::string_view operation) {
@@ -96,6 +153,19 @@ void write(JsonWriter& writer, const Claimed& claimed) {
   writer.key("lease_end").time(claimed.lease_end);
   if (claimed.deadline) writer.key("deadline").time(*claimed.deadline);
   if (!claimed.trace.empty()) writer.key("trace").text(claimed.trace);
+  if (claimed.created != WallTime{}) writer.key("created").time(claimed.created);
+  const auto count = [&](std::string_view name, int value) {
+    if (value != 0) writer.key(name).number(value);
+  };
+  count("attempts", claimed.spent.attempts);
+  count("crashes", claimed.spent.crashes);
+  count("deferrals", claimed.spent.deferrals);
+  count("replays", claimed.spent.replays);
+  if (claimed.previous_wait > Duration::zero()) {
+    writer.key("previous_wait").duration(claimed.previous_wait);
+  }
+  if (claimed.max_attempts) writer.key("max_attempts").number(*claimed.max_attempts);
+  if (claimed.timeout) writer.key("timeout").duration(*claimed.timeout);
   writer.end_object();
 }
 
@@ -139,8 +209,26 @@ void write(JsonWriter& writer, const FailRequest& request) {
   writer.key("kind").word(to_string(request.kind));
   if (request.http_status) writer.key("http_status").number(*request.http_status);
   if (request.exit_code) writer.key("exit_code").number(*request.exit_code);
+  if (request.os_error) writer.key("os_error").number(*request.os_error);
   if (request.retry_after) writer.key("retry_after").duration(*request.retry_after);
+  if (request.ruled) {
+    writer.key("verdict").word(to_string(request.ruled->verdict));
+    writer.key("wait").duration(request.ruled->wait);
+    writer.key("attempts").number(request.ruled->attempts);
+    writer.key("crashes").number(request.ruled->crashes);
+    writer.key("replays").number(request.ruled->replays);
+  }
   writer.end_object();
+}
+
+void write(JsonWriter& writer, const ReleaseRequest& request) {
+  writer.begin_object().key("token").number(request.token.value);
+  if (request.wait) writer.key("wait").duration(*request.wait);
+  writer.end_object();
+}
+
+void write(JsonWriter& writer, const WithdrawRequest& request) {
+  writer.begin_object().key("worker").text(request.worker).end_object();
 }
 
 Result<ClaimRequest> read_claim_request(std::string_view json) {
@@ -157,6 +245,14 @@ Result<CompleteRequest> read_complete_request(std::string_view json) {
 
 Result<FailRequest> read_fail_request(std::string_view json) {
   return read_document<FailRequest>(json, kFailFields, request("read failure"));
+}
+
+Result<ReleaseRequest> read_release_request(std::string_view json) {
+  return read_document<ReleaseRequest>(json, kReleaseFields, request("read release"));
+}
+
+Result<WithdrawRequest> read_withdraw_request(std::string_view json) {
+  return read_document<WithdrawRequest>(json, kWithdrawFields, request("read withdrawal"));
 }
 
 }  // namespace holdfast::wire

@@ -89,11 +89,13 @@ bool is_array(std::string_view json) {
   return JsonCursor(json).kind() == JsonKind::array;
 }
 
-void write(JsonWriter& writer, const Submission& submission) {
+void write(JsonWriter& writer, const Submission& submission, std::size_t most_payload_depth) {
   static const Submission kUnsaid;
   writer.begin_object().key("type").text(submission.type);
   if (submission.queue != kUnsaid.queue) writer.key("queue").text(submission.queue);
-  if (!submission.payload.empty()) write_bytes(writer, kPayloadNames, submission.payload);
+  if (!submission.payload.empty()) {
+    write_bytes(writer, kPayloadNames, submission.payload, most_payload_depth);
+  }
   if (submission.priority != 0) writer.key("priority").number(submission.priority);
   if (submission.delay > Duration::zero()) writer.key("delay").duration(submission.delay);
   if (submission.due) writer.key("due").time(*submission.due);

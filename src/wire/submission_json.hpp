@@ -44,8 +44,10 @@ struct Limits {
 // Whether a document that was read is an array, and so is to be answered with one.
 [[nodiscard]] bool is_array(std::string_view json);
 
-// What is as it is without saying is left out.
-void write(JsonWriter& writer, const Submission& submission);
+// What is as it is without saying is left out. A payload whose JSON is nested deeper than
+// `most_payload_depth` is written as text.
+void write(JsonWriter& writer, const Submission& submission,
+           std::size_t most_payload_depth = kMostPayloadDepth);
 void write(JsonWriter& writer, std::span<const Submission> submissions);
 
 }  // namespace holdfast::wire

@@ -1,0 +1,393 @@
+// Clients of a server elsewhere. Every call is one that may be made twice: what it does not find as
+// it was, because the first answer got lost on its way, is no error.
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <holdfast/retry.hpp>
+
+#include "core/uuid.hpp"
+#include "io/lane.hpp"
+#include "io/loop.hpp"
+#include "node/link.hpp"
+#include "node/remote_server.hpp"
+#include "wire/dead_json.hpp"
+#include "wire/problem.hpp"
+#include "wire/queue_json.hpp"
+#include "wire/submission_json.hpp"
+#include "wire/task_json.hpp"
+
+namespace holdfast::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLongestAttempt = 30s;
+// The server refuses more of them in one call.
+constexpr std::size_t kMostInOneCall = 1000;
+constexpr std::size_t kMostListed = 1000;
+// So much of a body is sent at once, however few tasks that is; the server's own limit is 8 MiB
+// unless its configuration says otherwise.
+constexpr std::size_t kEnoughBytes = std::size_t{4} << 20U;
+// A payload that is nested deeper is sent as text: the server may refuse it as JSON.
+constexpr std::size_t kMostDepth = 8;
+
+retry::Policy policy_for(Duration patience) {
+  static const auto classifier =
+      Classifier::make(
+          {{.name = "may pass", .http_status = {503}, .verdict = VerdictKind::throttle},
+           {.name = "stays", .http_status = {400}, .verdict = VerdictKind::give_up}})
+          .value_or(Classifier());
+  return retry::Policy()
+      .stop(retry::elapsed(patience))
+      .wait(retry::exponential(
+          {.first = 100ms, .factor = 2, .cap = 5s, .jitter = retry::Jitter::equal}))
+      .classify_with(classifier);
+}
+
+// A loop with a thread, and the client on it.
+class Connection {
+ public:
+  static Result<std::shared_ptr<Connection>> start(const io::HttpClientOptions& options) {
+    auto made = std::make_shared<Connection>();
+    auto client = io::HttpClient::start(made->loop_, options);
+    if (!client) return std::unexpected(std::move(client).error());
+    made->client_.emplace(*std::move(client));
+    made->thread_ = std::thread([&loop = made->loop_] {
+      io::name_this_thread("hf-client");
+      loop.run();
+    });
+    return made;
+  }
+  Connection() = default;
+  ~Connection() {
+    client_.reset();
+    loop_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  io::HttpResult ask(io::HttpRequest request) {
+    std::promise<io::HttpResult> promise;
+    auto answer = promise.get_future();
+    client_->send(std::move(request),
+                  [promise = std::move(promise)](io::HttpResult result) mutable {
+                    promise.set_value(std::move(result));
+                  });
+    return answer.get();
+  }
+
+ private:
+  io::Loop loop_;
+  std::optional<io::HttpClient> client_;
+  std::thread thread_;
+};
+
+// A body, and whether an earlier try may have had its effect already.
+struct Answered {
+  std::string body = {};
+  bool may_have_happened = false;
+};
+struct Refused {
+  RemoteFault fault = {};
+  bool may_have_happened = false;
+};
+
+template <class T>
+Result<T> readable(Result<T> read, const std::string& operation) {
+  if (read) return read;
+  return fail(
+      ErrorCode::unavailable, operation,
+      "the answer cannot be read, so it is none of a Holdfast server: " + read.error().message);
+}
+
+// Whether entry by entry the server would say something else: the whole was too much for it.
+bool was_too_much(const RemoteFault& fault) {
+  return fault.error.code == ErrorCode::invalid_argument;
+}
+
+std::string query_of(const TaskFilter& filter) {
+  std::string query =
+      fmt::format("?limit={}", std::clamp<std::size_t>(filter.limit, 1, kMostListed));
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) query += fmt::format("&{}={}", name, percent_encoded(value));
+  };
+  if (filter.state) add("state", to_string(*filter.state));
+  add("queue", filter.queue);
+  add("type", filter.type);
+  add("group", filter.group);
+  add("cursor", filter.cursor);
+  return query;
+}
+
+class RemoteLink final : public Link {
+ public:
+  RemoteLink(std::string url, Client::Options options)
+      : options_(std::move(options)),
+        server_(RemoteServer::make({.url = std::move(url),
+                                    .token = options_.token,
+                                    .ca_file = options_.ca_file,
+                                    .token_in_the_clear = options_.token_in_the_clear})) {}
+
+  Result<void> open() override {
+    const auto asked = ask({.operation = "open", .method = "GET", .path = "/v1/queues"});
+    // A token may be good for less than to look at queues.
+    if (asked || asked.error().fault.status == 403) return {};
+    return std::unexpected(asked.error().fault.error);
+  }
+
+  Result<std::vector<Result<TaskId>>> submit(std::span<const Submission> submissions) override;
+
+  Result<TaskInfo> find(const TaskId& id, Duration patience) override {
+    return get("find", "/v1/tasks/" + id.text(), wire::read_task, patience);
+  }
+
+  Result<void> cancel(const TaskId& id) override {
+    const auto asked = ask({.operation = "cancel", .path = "/v1/tasks/" + id.text() + "/cancel"});
+    if (asked) return {};
+    if (asked.error().may_have_happened && is_conflict(asked.error().fault)) {
+      const auto info = find(id, options_.patience);
+      if (info && info->state == TaskState::canceled) return {};
+    }
+    return std::unexpected(asked.error().fault.error);
+  }
+
+  Result<Client::Answers> replay(std::span<const TaskId> ids,
+                                 const Client::Replay& options) override {
+    return decide("replay", ids, options, [](TaskState state) {
+      return state != TaskState::dead && state != TaskState::failed;
+    });
+  }
+
+  Result<Client::Answers> discard(std::span<const TaskId> ids) override {
+    return decide("discard", ids, {}, [](TaskState state) { return state == TaskState::canceled; });
+  }
+
+  Result<TaskPage> list(TaskFilter filter) override {
+    return get("list", "/v1/tasks" + query_of(filter), wire::read_page);
+  }
+
+  Result<std::vector<FailureGroup>> groups(std::size_t limit) override {
+    const std::size_t most = std::clamp<std::size_t>(limit, 1, kMostListed);
+    return get("groups", fmt::format("/v1/dead/groups?limit={}", most), wire::read_groups);
+  }
+
+  Result<std::vector<QueueInfo>> counts() override {
+    return get("counts", "/v1/queues", wire::read_queues);
+  }
+
+  Result<void> pause(const std::string& queue, bool paused) override {
+    return set(queue, paused ? "pause" : "resume", {});
+  }
+
+  Result<void> limit(const std::string& queue, int concurrency) override {
+    std::string body;
+    wire::JsonWriter writer(body);
+    write(writer, wire::LimitRequest{.concurrency = concurrency});
+    return set(queue, "limit", std::move(body));
+  }
+
+  [[nodiscard]] Duration longest_look() const noexcept override { return 500ms; }
+
+ private:
+  static bool is_conflict(const RemoteFault& fault) {
+    return fault.error.code == ErrorCode::conflict;
+  }
+
+  std::expected<Answered, Refused> ask(RemoteCall call, Duration patience = Duration::max());
+  Result<std::shared_ptr<Connection>> connection();
+
+  template <class Read>
+  std::invoke_result_t<Read, std::string_view> get(std::string operation, std::string path,
+                                                   Read read, Duration patience = Duration::max()) {
+    const auto asked =
+        ask({.operation = operation, .method = "GET", .path = std::move(path)}, patience);
+    if (!asked) return std::unexpected(asked.error().fault.error);
+    return readable(read(asked->body), operation);
+  }
+
+  Result<void> set(const std::string& queue, const std::string& what, std::string body) {
+    if (queue.empty()) return fail(ErrorCode::invalid_argument, what, "queue is empty");
+    const auto asked = ask({.operation = what,
+                            .path = "/v1/queues/" + percent_encoded(queue) + "/" + what,
+                            .body = std::move(body)});
+    if (!asked) return std::unexpected(asked.error().fault.error);
+    return {};
+  }
+
+  // `is_so` says of a state that it is what was wanted.
+  Result<Client::Answers> decide(const std::string& what, std::span<const TaskId> ids,
+                                 const Client::Replay& options, bool (*is_so)(TaskState));
+  Result<void> decide_some(const std::string& what, std::span<const TaskId> ids,
+                           const Client::Replay& options, bool (*is_so)(TaskState),
+                           Client::Answers& answers);
+
+  using Accepted = std::vector<Result<TaskId>>;
+  Result<void> submit_some(std::span<const Submission> submissions, Accepted& answers);
+  std::vector<Submission> with_keys(std::span<const Submission> submissions);
+
+  const Client::Options options_;
+  const Result<RemoteServer> server_;
+  std::mutex mutex_;
+  std::shared_ptr<Connection> connection_;
+  UuidSource ids_{system_random()};
+};
+
+Result<std::shared_ptr<Connection>> RemoteLink::connection() {
+  const std::lock_guard lock(mutex_);
+  if (connection_) return connection_;
+  if (!server_) return std::unexpected(server_.error());
+  auto started = Connection::start(server_->client_options());
+  if (started) connection_ = *started;
+  return started;
+}
+
+std::expected<Answered, Refused> RemoteLink::ask(RemoteCall call, Duration patience) {
+  const auto found = connection();
+  if (!found) return std::unexpected(Refused{.fault = {.error = found.error()}});
+  Clock& clock = system_clock();
+  bool was_sent = false;  // by a try before the last one
+  bool sent_now = false;
+  auto answer = policy_for(std::min(patience, options_.patience))
+                    .named(call.operation)
+                    .call([&](const retry::Attempt& attempt) -> RemoteAnswer {
+                      was_sent = was_sent || sent_now;
+                      const Duration left =
+                          attempt.deadline ? *attempt.deadline - clock.now() : kLongestAttempt;
+                      call.timeout = std::clamp<Duration>(left, 1s, kLongestAttempt);
+                      auto once = server_->answer((*found)->ask(server_->request(call)),
+                                                  call.operation, clock.wall_now());
+                      sent_now = !once && once.error().was_sent;
+                      return once;
+                    });
+  if (!answer) return std::unexpected(Refused{std::move(answer).error(), was_sent});
+  return Answered{*std::move(answer), was_sent};
+}
+
+std::vector<Submission> RemoteLink::with_keys(std::span<const Submission> submissions) {
+  std::vector<Submission> keyed(submissions.begin(), submissions.end());
+  const std::lock_guard lock(mutex_);
+  for (Submission& submission : keyed) {
+    if (!submission.key.empty()) continue;
+    submission.key = "once-" + ids_.next(system_clock().wall_now()).text();
+  }
+  return keyed;
+}
+
+Result<std::vector<Result<TaskId>>> RemoteLink::submit(std::span<const Submission> submissions) {
+  const std::vector<Submission> keyed = with_keys(submissions);
+  Accepted answers;
+  answers.reserve(keyed.size());
+  for (std::size_t from = 0; from < keyed.size();) {
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    while (from + count < keyed.size() && count < kMostInOneCall &&
+           (count == 0 || bytes + keyed[from + count].payload.size() <= kEnoughBytes)) {
+      bytes += keyed[from + count].payload.size();
+      ++count;
+    }
+    if (auto done = submit_some(std::span(keyed).subspan(from, count), answers); !done) {
+      if (answers.empty()) return std::unexpected(std::move(done).error());
+      // Some are accepted, which must not be forgotten for those that are not.
+      while (answers.size() < keyed.size())
+        answers.emplace_back(std::unexpected(done.error()));
+      return answers;
+    }
+    from += count;
+  }
+  return answers;
+}
+
+// All of them, or none has an answer.
+Result<void> RemoteLink::submit_some(std::span<const Submission> some, Accepted& answers) {
+  std::string body;
+  wire::JsonWriter writer(body);
+  writer.begin_array();
+  for (const Submission& submission : some)
+    write(writer, submission, kMostDepth);
+  writer.end_array();
+  auto asked = ask({.operation = "submit", .path = "/v1/tasks", .body = std::move(body)});
+  if (!asked) {
+    const RemoteFault& fault = asked.error().fault;
+    if (!was_too_much(fault) || some.size() == 1) {
+      if (some.size() > 1 || !was_too_much(fault)) return std::unexpected(fault.error);
+      answers.emplace_back(std::unexpected(fault.error));
+      return {};
+    }
+    const std::size_t half = some.size() / 2;
+    if (auto done = submit_some(some.first(half), answers); !done) return done;
+    return submit_some(some.subspan(half), answers);
+  }
+  auto read = readable(wire::read_answers(asked->body), "submit");
+  if (read && read->size() != some.size()) {
+    read = fail(ErrorCode::unavailable, "submit",
+                fmt::format("{} answers came for {} tasks", read->size(), some.size()));
+  }
+  if (!read) return std::unexpected(std::move(read).error());
+  for (wire::Answer& answer : *read) {
+    if (answer) {
+      answers.emplace_back(answer->id);
+    } else {
+      answers.emplace_back(std::unexpected(wire::error_of(answer.error(), "submit")));
+    }
+  }
+  return {};
+}
+
+Result<Client::Answers> RemoteLink::decide(const std::string& what, std::span<const TaskId> ids,
+                                           const Client::Replay& options,
+                                           bool (*is_so)(TaskState)) {
+  Client::Answers answers;
+  answers.reserve(ids.size());
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kMostInOneCall));
+    if (auto done = decide_some(what, some, options, is_so, answers); !done) {
+      if (answers.empty()) return std::unexpected(std::move(done).error());
+      answers.insert(answers.end(), ids.size(), std::unexpected(done.error()));
+      return answers;
+    }
+    ids = ids.subspan(some.size());
+  }
+  return answers;
+}
+
+Result<void> RemoteLink::decide_some(const std::string& what, std::span<const TaskId> ids,
+                                     const Client::Replay& options, bool (*is_so)(TaskState),
+                                     Client::Answers& answers) {
+  wire::DeadRequest request{
+      .ids = {ids.begin(), ids.end()}, .insist = options.insist, .deadline = options.deadline};
+  std::string body;
+  wire::JsonWriter writer(body);
+  write(writer, request);
+  auto asked = ask({.operation = what, .path = "/v1/dead/" + what, .body = std::move(body)});
+  if (!asked) return std::unexpected(asked.error().fault.error);
+  const auto read = readable(wire::read_dead_answer(asked->body), what);
+  if (!read) return std::unexpected(read.error());
+  const std::size_t before = answers.size();
+  answers.resize(before + ids.size());
+  for (const wire::DeadRefused& refused : read->refused) {
+    Error error = wire::error_of(refused.problem, what);
+    if (asked->may_have_happened && error.code == ErrorCode::conflict) {
+      const auto info = find(refused.id, options_.patience);
+      if (info && is_so(info->state)) continue;
+    }
+    for (std::size_t at = 0; at < ids.size(); ++at) {
+      if (ids[at] == refused.id) answers[before + at] = std::unexpected(error);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<Link> remote_link(std::string url, Client::Options options) {
+  return std::make_shared<RemoteLink>(std::move(url), std::move(options));
+}
+
+}  // namespace holdfast::node
