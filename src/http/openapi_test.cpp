@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "http/api.hpp"
+#include "http/api_seeing.hpp"
 #include "node/registry.hpp"
 
 namespace holdfast::http {
@@ -19,10 +20,21 @@ namespace json = boost::json;
 
 class OpenApiTest : public ::testing::Test {
  protected:
-  OpenApiTest() { api_.add_to(routes_); }
+  OpenApiTest() {
+    api_.add_to(routes_);
+    node_->on_loop([this] {
+      seeing_.emplace(*node_, watch_, [] { return SeeingApi::Traffic(); });
+      seeing_->add_to(routes_);
+    });
+  }
+  ~OpenApiTest() override {
+    node_->on_loop([this] { seeing_.reset(); });
+  }
 
   std::shared_ptr<node::Node> node_ = node::open("memory:openapi", {}).value();
   Api api_{*node_, {}, system_clock(), [] { return true; }};
+  seeing::Watch watch_{system_clock(), {}};
+  std::optional<SeeingApi> seeing_;
   Routes routes_;
   const json::value document_ = json::parse(kOpenApi);
 };

@@ -20,8 +20,7 @@ class StoreLane final : public ports::StoreLane {
 
   // Threads: any.
   void ask(ports::Request request, Done done) override;
-  // As that of a lane.
-  void watch(std::function<void(std::size_t)> watcher) { lane_.watch(std::move(watcher)); }
+  void watch(std::function<void(std::size_t)> watcher) override { lane_.watch(std::move(watcher)); }
 
  private:
   std::unique_ptr<ports::Store> store_;  // the lane's thread only

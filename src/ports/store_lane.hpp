@@ -17,6 +17,9 @@ class StoreLane {
 
   virtual ~StoreLane() = default;
   virtual void ask(Request request, Done done) = 0;
+  // `watcher` hears on the loop how large each batch was; nothing: nobody does. A lane to somebody
+  // else's store, who makes the batches, has nothing to tell.
+  virtual void watch(std::function<void(std::size_t)> /*watcher*/) {}
 };
 
 // The same, typed: lane_ask(lane, Claim{…}, [](Result<Claim::Answer> answer) { … });
