@@ -300,8 +300,7 @@ int run_demo(Io& io, const DemoOptions& options, Clock& clock) {
 }
 
 void add_demo(CLI::App& program, Io& io, int& exit_code) {
-  CLI::App* verb =
-      program.add_subcommand("demo", "See tasks fail, recover and come back, in 20 s");
+  CLI::App* verb = program.add_subcommand("demo", "See tasks fail, recover and come back, in 20 s");
   verb->footer(kExamples);
   const auto options = std::make_shared<DemoOptions>();
   verb->add_flag("--fast", options->fast, "Wait for nothing that need not be waited for");
