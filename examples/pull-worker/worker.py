@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A worker in Python that pulls its tasks from a Holdfast server. Nothing but the standard library.
 
-    HOLDFAST_URL=http://127.0.0.1:8080 HOLDFAST_QUEUE=texts ./worker.py
+    HOLDFAST_SERVER=http://127.0.0.1:8080 HOLDFAST_QUEUE=texts ./worker.py
 
 README.md beside it says why each step is there. To make it yours, replace work()."""
 
@@ -16,11 +16,11 @@ import time
 import urllib.error
 import urllib.request
 
-URL = os.environ.get("HOLDFAST_URL", "http://127.0.0.1:8080")
+URL = os.environ.get("HOLDFAST_SERVER", "http://127.0.0.1:8080")
 QUEUE = os.environ.get("HOLDFAST_QUEUE", "default")
 LEASE = float(os.environ.get("HOLDFAST_LEASE", "30"))  # seconds until others may have what we leave behind
 HEADERS = {"Content-Type": "application/json"}
-if token := os.environ.get("HOLDFAST_API_TOKEN"):
+if token := os.environ.get("HOLDFAST_TOKEN"):
     HEADERS["Authorization"] = "Bearer " + token
 stopping = threading.Event()
 

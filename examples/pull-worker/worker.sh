@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # A worker in shell that pulls its tasks from a Holdfast server, and runs a command for each. Needs curl and jq.
 #
-#   HOLDFAST_URL=http://127.0.0.1:8080 HOLDFAST_QUEUE=texts ./worker.sh wc -w
+#   HOLDFAST_SERVER=http://127.0.0.1:8080 HOLDFAST_QUEUE=texts ./worker.sh wc -w
 #
 # The command gets the payload on its standard input. Exit code 0: what it printed is the result. Any other:
 # the task failed, with the end of its standard error as the message; 64 and 65 say that trying again cannot
 # help. README.md beside this file says why each step is there.
 set -u
-url=${HOLDFAST_URL:-http://127.0.0.1:8080}
+url=${HOLDFAST_SERVER:-http://127.0.0.1:8080}
 queue=${HOLDFAST_QUEUE:-default}
+api_token=${HOLDFAST_TOKEN:-none} # the command gets the token of its claim by this name
 lease=${HOLDFAST_LEASE:-30} # seconds until others may have what we leave behind
 (($#)) || { echo "usage: worker.sh COMMAND [ARGUMENT…]" >&2; exit 2; }
 
@@ -24,7 +25,7 @@ trap 'stopping=1' TERM INT
 post() { # PATH BODY ANSWER
   local status
   status=$(curl -sS --max-time 60 -o "$3" -w '%{http_code}' -H 'Content-Type: application/json' \
-    -K <(printf 'header = "Authorization: Bearer %s"\n' "${HOLDFAST_API_TOKEN:-none}") \
+    -K <(printf 'header = "Authorization: Bearer %s"\n' "$api_token") \
     --data-binary "@$2" "$url$1") || return 2
   case $status in
     2??) return 0 ;;
@@ -64,8 +65,8 @@ run() { # the first claim of $temp/claims
   jq -j '.claims[0].payload_base64 // ""' "$temp/claims" | base64 -d >>"$temp/payload"
 
   # A session of its own: out of reach of a Ctrl-C that is meant for us, and killed with all its children.
-  HOLDFAST_TASK_ID=$id HOLDFAST_ATTEMPT=$attempt HOLDFAST_TOKEN=$token setsid \
-    env -u HOLDFAST_API_TOKEN "${command[@]}" <"$temp/payload" >"$temp/result" 2>"$temp/errors" &
+  HOLDFAST_TASK_ID=$id HOLDFAST_ATTEMPT=$attempt HOLDFAST_TOKEN=$token \
+    setsid "${command[@]}" <"$temp/payload" >"$temp/result" 2>"$temp/errors" &
   pid=$!
   keep "/v1/claims/$id" "$token" "$pid" &
   keeper=$!

@@ -76,7 +76,7 @@ class Pulling:
     def work(self, **env):
         url = f"http://127.0.0.1:{self.port}"
         with open(os.path.join(self.folder, "worker.log"), "a", encoding="utf-8") as log:
-            ours = {"HOLDFAST_URL": url, "HOLDFAST_QUEUE": "pulled", "HOLDFAST_LEASE": "60"}
+            ours = {"HOLDFAST_SERVER": url, "HOLDFAST_QUEUE": "pulled", "HOLDFAST_LEASE": "60"}
             worker = subprocess.Popen(self.command(), stdout=log, stderr=log, start_new_session=True,
                                       env=os.environ | ours | env)  # fmt: skip
         self.addCleanup(self.kill, worker)
@@ -194,9 +194,9 @@ class Pulling:
     def test_it_works_with_a_token_only_where_there_are_tokens(self):
         token = "planted-operate-token"
         server = self.serve(CONFIG + '[token.w]\nrole = "operate"\nsecret = "env:W"\n', {"W": token})
-        self.assertEqual(self.work(HOLDFAST_API_TOKEN="x" * 20).wait(timeout=60), 1)  # and it says why:
+        self.assertEqual(self.work(HOLDFAST_TOKEN="x" * 20).wait(timeout=60), 1)  # and it says why:
         self.assertIn("401", self.log())
-        self.work(HOLDFAST_API_TOKEN=token)
+        self.work(HOLDFAST_TOKEN=token)
         own = {"Authorization": "Bearer " + token}
         task = {"type": "t", "queue": "pulled", "payload": {"print": "x"}}
         status, task = server.call("POST", "/v1/tasks", task, own)

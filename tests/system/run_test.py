@@ -77,6 +77,8 @@ class Tried(unittest.TestCase):
                 pass  # somebody else has it
             run = self.start(os.path.join(ROOT, "scripts/run"), HOLDFAST)
             port = int(self.read_until(run, r"Holdfast serves http://127\.0\.0\.1:(\d+)")[1])
+            while "Ctrl-C ends it" not in (line := run.stdout.readline()):
+                self.assertLessEqual(len(line.replace(self.folder, "/tmp").rstrip("\n")), 80, line)
             self.assertGreater(port, 8080)
         fates = set()
         while not {("mail.send", "succeeded"), ("price.fetch", "succeeded"), ("invoice.post", "failed"),
