@@ -34,16 +34,6 @@ struct Options {
   bool check = false;
 };
 
-LogStyle style_of(config::LogFormat format) {
-  const LogStyle fitting = log_style_for(STDERR_FILENO);
-  switch (format) {
-    case config::LogFormat::automatic: return fitting;
-    case config::LogFormat::json: return LogStyle::json;
-    case config::LogFormat::text: break;
-  }
-  return fitting == LogStyle::json ? LogStyle::console : fitting;
-}
-
 // What the threads of the service tell the one that waits.
 class Wanted {
  public:
@@ -86,6 +76,16 @@ std::string without_effect(const config::Config& config) {
                            [](const auto& task) { return task.second.deadline.has_value(); }),
        "task.*.deadline");
   return names;
+}
+
+LogStyle style_of(config::LogFormat format) {
+  const LogStyle fitting = log_style_for(STDERR_FILENO);
+  switch (format) {
+    case config::LogFormat::automatic: return fitting;
+    case config::LogFormat::json: return LogStyle::json;
+    case config::LogFormat::text: break;
+  }
+  return fitting == LogStyle::json ? LogStyle::console : fitting;
 }
 
 int serve(const Options& options, Io& io) {

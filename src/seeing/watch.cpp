@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/uuid.hpp"
-
 namespace holdfast::seeing {
 
 Watch::Watch(Clock& clock, Options options)
@@ -80,10 +78,6 @@ Watch::Recent Watch::recent(const std::string& queue, Duration span) const {
   const auto before = sample.value.find(queue);
   if (before != sample.value.end()) totals = totals.since(before->second);
   return {totals, now - sample.at};
-}
-
-std::string new_life() {
-  return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
 }
 
 std::string_view version() noexcept {

@@ -84,9 +84,6 @@ class Watch final : public engine::Observer {
   std::vector<Alert> firing_;
 };
 
-// So much of a fresh id that no other server has it.
-[[nodiscard]] std::string new_life();
-
 // Of this program.
 [[nodiscard]] std::string_view version() noexcept;
 

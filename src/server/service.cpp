@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/uuid.hpp"
 #include "handlers/command.hpp"
 #include "handlers/command_rules.hpp"
 #include "handlers/webhook.hpp"
@@ -67,6 +68,11 @@ std::vector<std::string> allowed_of(const config::Webhook& webhook) {
   return allowed;
 }
 
+// So much of a fresh id that no other server has it.
+std::string new_life() {
+  return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
+}
+
 }  // namespace
 
 struct Service::Parts {
@@ -74,16 +80,16 @@ struct Service::Parts {
       : config(std::move(its_config)),
         options(std::move(its_options)),
         watch(system_clock(), {.keep_events = static_cast<std::size_t>(config.events.keep),
-                               .life = seeing::new_life(),
+                               .life = new_life(),
                                .store = config.store.url}) {}
 
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
+  void set_up_seeing();                 // likewise
   [[nodiscard]] Result<void> hire(node::Node::Work& work);
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
   [[nodiscard]] node::Node::Work work();
   void set_limits();
-  void set_up_seeing();  // on the loop
   Stopped stop();
 
   const config::Config config;
@@ -174,8 +180,6 @@ Result<void> Service::Parts::set_up() {
 }
 
 void Service::Parts::set_up_seeing() {
-  for (const auto& [name, task] : config.tasks)
-    watch.tally().expect(task.queue, name);
   seeing_api = std::make_unique<http::SeeingApi>(*node, watch, [this] {
     return http::SeeingApi::Traffic{.connections = server->connections(),
                                     .requests_under_way = server->requests_under_way()};
@@ -219,6 +223,7 @@ Result<void> Service::Parts::hire(node::Node::Work& all) {
     auto handler = handler_of(task);
     const Error* error = !classifier ? &classifier.error() : !handler ? &handler.error() : nullptr;
     if (error) return fail(error->code, "task \"" + name + "\"", error->text());
+    watch.tally().expect(task.queue, name);
     all.types.emplace_back(name, engine::TypeOptions{.handler = *std::move(handler),
                                                      .policy = policy_of(task),
                                                      .classifier = *std::move(classifier),
