@@ -71,7 +71,7 @@ class Events:
         self.connection.close()
 
 
-class SeeingTest(serve_test.ServerCase):
+class SeeingTest(serve_test.SystemTest):
     def read_events(self, *arguments, **more):
         events = Events(*arguments, **more)
         self.addCleanup(events.close)

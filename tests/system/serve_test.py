@@ -51,8 +51,8 @@ class Server:
 
     def __init__(self, folder, config, env=None, listen="127.0.0.1:0"):
         self.folder = folder
-        self.listen = listen
-        self.configure(config)
+        with open(os.path.join(folder, "holdfast.toml"), "w", encoding="utf-8") as file:
+            file.write(f'[http]\nlisten = "{listen}"\n' + config)
         self.process = subprocess.Popen(
             [HOLDFAST, "serve", "--config", "holdfast.toml"], cwd=folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -66,10 +66,6 @@ class Server:
                 break
         self.reader = threading.Thread(target=lambda: self.log.extend(self.process.stderr))
         self.reader.start()
-
-    def configure(self, config):
-        with open(os.path.join(self.folder, "holdfast.toml"), "w", encoding="utf-8") as file:
-            file.write(f'[http]\nlisten = "{self.listen}"\n{config}')
 
     def end(self, number=signal.SIGTERM):
         """The exit code."""
@@ -97,21 +93,23 @@ class Server:
         is_json = "json" in (answer.getheader("Content-Type") or "")
         return answer.status, json.loads(text) if is_json else text
 
-    def submit(self, headers=None, /, **task):
-        status, answer = self.call("POST", "/v1/tasks", task, headers)
+    def submit(self, **task):
+        status, answer = self.call("POST", "/v1/tasks", task)
         assert status == 201, answer
         return answer["id"]
 
-    def ended(self, task, headers=None):
+    def ended(self, task):
         """The task, once it has come to an end."""
         while True:
-            status, info = self.call("GET", f"/v1/tasks/{task}", headers=headers)
+            status, info = self.call("GET", f"/v1/tasks/{task}")
             assert status == 200, info
             if info["state"] in ("succeeded", "failed", "dead", "canceled"):
                 return info
 
 
-class ServerCase(unittest.TestCase):
+class SystemTest(unittest.TestCase):
+    """A folder of its own, and servers in it."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-serve-")
         self.addCleanup(folder.cleanup)
@@ -124,7 +122,7 @@ class ServerCase(unittest.TestCase):
         return server
 
 
-class ServeTest(ServerCase):
+class ServeTest(SystemTest):
     def test_commands_run_retry_and_give_up(self):  # T1, T4, C1
         server = self.serve("""
 [task.echo]

@@ -32,7 +32,7 @@ def make_server(folder, authority):
             "-days", "2", "-copy_extensions", "copy", "-out", "server.pem")  # fmt: skip
 
 
-class TlsTest(serve_test.ServerCase):
+class TlsTest(serve_test.SystemTest):
     def setUp(self):
         super().setUp()
         make_authority(self.folder, "ours")
