@@ -1,8 +1,5 @@
-// What must not allocate does not: counted by replacing the global operator new of this program.
-#include <atomic>
-#include <cstdlib>
+// What must not allocate does not.
 #include <expected>
-#include <new>
 
 #include <gtest/gtest.h>
 
@@ -10,39 +7,12 @@
 #include <holdfast/retry.hpp>
 #include <holdfast/testing.hpp>
 
-namespace {
-
-std::atomic<long> allocations = 0;
-std::atomic<std::size_t> allocated_bytes = 0;
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  allocated_bytes += size;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "allocation/counting_new.hpp"
 
 namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class F>
-long allocations_of(F&& function) {
-  function();  // what is made once, at the first call, is not a cost of each
-  const long before = allocations;
-  for (int i = 0; i < 100; ++i)
-    function();
-  return allocations - before;
-}
 
 TEST(Allocation, is_counted_here) {
   const long before = allocations;
