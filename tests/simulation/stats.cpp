@@ -34,11 +34,13 @@ std::string_view to_string(Happening happening) noexcept {
     case Happening::submit_duplicate: return "submit: same key and body";
     case Happening::submit_conflict: return "submit: same key, other body";
     case Happening::submit_retried: return "submit: asked again after no answer";
+    case Happening::submit_refused: return "submit: refused by a full queue";
     case Happening::cancel: return "cancel";
     case Happening::replay: return "replay";
     case Happening::discard: return "discard";
     case Happening::pause: return "pause";
     case Happening::concurrency: return "concurrency changed";
+    case Happening::backlog: return "backlog changed";
     case Happening::stale_change: return "change came too late";
     case Happening::purge: return "purge";
   }

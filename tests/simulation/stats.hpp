@@ -41,11 +41,13 @@ enum class Happening : std::uint8_t {
   submit_duplicate,  // the same key and body again
   submit_conflict,   // the same key, another body
   submit_retried,    // the same id again, after an answer was lost
+  submit_refused,    // as many wait in its queue as may
   cancel,
   replay,
   discard,
   pause,
   concurrency,   // a queue's limit is changed
+  backlog,       // likewise, of those that wait
   stale_change,  // a settlement that comes too late was refused by the store
   purge,
 };

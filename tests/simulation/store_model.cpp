@@ -99,6 +99,13 @@ void StoreModel::accepted(const ports::NewTask& task,
     }
     return;
   }
+  if (is_full(task.queue)) {
+    if (answer || answer.error().code != ErrorCode::overloaded) {
+      parts_.breach->found("a task was accepted though as many wait as may: " + task.id.text());
+    }
+    parts_.stats->count(Happening::submit_refused);
+    return;
+  }
   if (!answer || answer->existed || answer->id != task.id) {
     parts_.breach->found("a new task was not accepted as such: " + task.id.text());
     return;
@@ -122,7 +129,19 @@ int StoreModel::running_of(const std::string& queue) const {
 
 bool StoreModel::is_open(const std::string& queue) const {
   const auto found = settings_.find(queue);
-  return found == settings_.end() || (!found->second.paused && found->second.concurrency == 0);
+  if (found == settings_.end()) return true;
+  const Settings& settings = found->second;
+  return !settings.paused && settings.concurrency == 0 && settings.backlog == 0;
+}
+
+bool StoreModel::is_full(const std::string& queue) const {
+  const auto found = settings_.find(queue);
+  if (found == settings_.end() || found->second.backlog == 0) return false;
+  const auto waiting = std::ranges::count_if(tasks_, [&](const auto& one) {
+    const State state = one.second.task.state;
+    return one.second.asked.queue == queue && (state == State::pending || state == State::retrying);
+  });
+  return waiting >= found->second.backlog;
 }
 
 bool StoreModel::is_blocked(const std::string& queue) const {
@@ -310,11 +329,12 @@ void StoreModel::saw(Asker asker, const ports::Purge& verb, const ports::Purge::
 
 void StoreModel::saw(Asker asker, const ports::Configure& verb, const ports::Configure::Answer&) {
   Settings& settings = settings_.try_emplace(verb.queue).first->second;
-  line("life {}: configures queue {}: paused {}, concurrency {}",
+  line("life {}: configures queue {}: paused {}, concurrency {}, backlog {}",
        {asker.life, std::distance(settings_.begin(), settings_.find(verb.queue)),
-        verb.paused ? *verb.paused : -1, verb.concurrency.value_or(-1)});
+        verb.paused ? *verb.paused : -1, verb.concurrency.value_or(-1), verb.backlog.value_or(-1)});
   settings.paused = verb.paused.value_or(settings.paused);
   settings.concurrency = verb.concurrency.value_or(settings.concurrency);
+  settings.backlog = verb.backlog.value_or(settings.backlog);
 }
 
 void StoreModel::saw(Asker, const ports::Find& verb, const ports::Find::Answer& answer) {

@@ -75,13 +75,14 @@ class StoreModel {
   [[nodiscard]] bool has_changed() const noexcept { return changed_; }
   [[nodiscard]] int number_of(const TaskId& id) const;
   [[nodiscard]] std::size_t unfinished() const;
-  // Neither paused nor limited.
+  // Neither paused nor limited in any way.
   [[nodiscard]] bool is_open(const std::string& queue) const;
 
  private:
   struct Settings {
     bool paused = false;
     int concurrency = 0;
+    int backlog = 0;
   };
 
   void saw(Asker asker, const ports::Submit& verb, const ports::Submit::Answer& answer);
@@ -106,6 +107,7 @@ class StoreModel {
   void compare_counts(ports::Store& asked);
   void compare_audit(ports::Store& asked);
   [[nodiscard]] int running_of(const std::string& queue) const;
+  [[nodiscard]] bool is_full(const std::string& queue) const;
   [[nodiscard]] bool is_blocked(const std::string& queue) const;
   void broken(const KnownTask& task, std::string_view what);
   void line(std::string_view words, std::initializer_list<std::int64_t> numbers,

@@ -223,8 +223,8 @@ void World::calm() {
 void World::open_queue(const std::string& queue) {
   Machine* up = any_up();
   if (up != nullptr && !model_.is_open(queue)) {
-    up->process->engine()->configure({.queue = queue, .paused = false, .concurrency = 0},
-                                     [](const auto&) {});
+    up->process->engine()->configure(
+        {.queue = queue, .paused = false, .concurrency = 0, .backlog = 0}, [](const auto&) {});
   }
   schedule_.after(seconds(5), [this, queue] { open_queue(queue); });
 }

@@ -177,9 +177,12 @@ void World::change_queue(engine::Engine& engine) {
   if (random_.chance(0.5)) {
     stats_.count(Happening::pause);
     configure.paused = random_.chance(0.5);
-  } else {
+  } else if (random_.chance(0.7)) {
     stats_.count(Happening::concurrency);
     configure.concurrency = random_.between(0, 3);
+  } else {
+    stats_.count(Happening::backlog);
+    configure.backlog = random_.between(0, 5);
   }
   engine.configure(std::move(configure), [](const auto&) {});
 }
