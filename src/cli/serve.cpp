@@ -78,17 +78,6 @@ class Wanted {
   std::optional<Error> broken_;
 };
 
-// Keys that are read and checked, but have no effect yet.
-std::string without_effect(const config::Config& config) {
-  const config::Config plain;
-  std::string names;
-  const auto note = [&](bool is_set, std::string_view name) {
-    if (is_set) names += (names.empty() ? "" : ", ") + std::string(name);
-  };
-  note(config.webhook.max_in_flight != plain.webhook.max_in_flight, "webhook.max_in_flight");
-  return names;
-}
-
 void reload(server::Service& service, const std::string& path, std::atomic<Level>& level,
             const Logger& log) {
   if (path.empty()) {
@@ -130,9 +119,6 @@ int serve(const Options& options, Io& io) {
   std::atomic<Level> level(config->log.level);
   FdSink sink(STDERR_FILENO, style_of(config->log.format));
   const Logger log(sink, system_clock(), level);
-  if (const std::string names = without_effect(*config); !names.empty()) {
-    log.log(Level::warning, "config.no_effect", "these keys have no effect yet", {{"keys", names}});
-  }
   Wanted wanted;
   auto service = server::Service::start(
       *config, {.log = log,

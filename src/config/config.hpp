@@ -170,7 +170,6 @@ struct Task {
 
 struct Webhook {
   std::vector<Network> allow = {};
-  int max_in_flight = 4096;
   std::string user_agent = "holdfast";
 
   bool operator==(const Webhook&) const = default;

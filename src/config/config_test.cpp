@@ -101,7 +101,6 @@ pull  = true
 
 [webhook]
 allow         = ["loopback", "10.0.0.0/8"]
-max_in_flight = 5
 user_agent    = "Example/1.0"
 
 [alerts]
@@ -139,7 +138,7 @@ TEST(Config, reads_what_the_server_is_told) {
   EXPECT_EQ(config.shutdown, (Shutdown{0s, 1s}));
   EXPECT_EQ(config.engine, Engine{1min});
   EXPECT_EQ(config.events, Events{5});
-  const Webhook webhook{{{"127.0.0.0", 8}, {"::1", 128}, {"10.0.0.0", 8}}, 5, "Example/1.0"};
+  const Webhook webhook{{{"127.0.0.0", 8}, {"::1", 128}, {"10.0.0.0", 8}}, "Example/1.0"};
   EXPECT_EQ(config.webhook, webhook);
 }
 

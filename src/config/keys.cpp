@@ -318,8 +318,6 @@ Section<Webhook> webhook_section() {
               row<Webhook>("allow", &Webhook::allow, Networks{}, no,
                            "private networks that they may reach, such as `10.0.0.0/8`; `loopback` "
                            "is this machine"),
-              row<Webhook>("max_in_flight", &Webhook::max_in_flight, Whole{1, 100'000}, no,
-                           "most requests under way at once"),
               row<Webhook>("user_agent", &Webhook::user_agent, Text{check_user_agent}, no,
                            "how they introduce themselves"),
           }};

@@ -110,7 +110,7 @@ TEST(Observer, hears_of_tasks_that_are_lent) {
       {.queue = "q"}, [&](const auto& lent) { claim = {lent->at(0).id, lent->at(0).task.token}; }));
   world.loop.settle();
   world.loop.pass(2s);
-  world.engine->settle(claim, core::Success{}, [](const auto&) {});
+  world.engine->settle(claim, core::Success{}, {}, [](const auto&) {});
   world.loop.settle();
   EXPECT_EQ(claim.id, id);
   EXPECT_THAT(world.notes.take(), ElementsAre("submitted t", "started t", "success → succeeded"));

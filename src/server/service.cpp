@@ -299,6 +299,7 @@ Result<void> Service::Parts::reload(const config::Config& next) {
       done = std::unexpected(std::move(types).error());
       return;
     }
+    if (done = server->reload_tls(); !done) return;
     // The last that may be refused.
     if (done = alerts->set(change.config.alerts); !done) return;
     change_engine(config, change.config, *std::move(types));

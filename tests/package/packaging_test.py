@@ -83,7 +83,8 @@ class Packaging(unittest.TestCase):
 
     def test_it_has_files_for_all_connections(self):
         held = check(read(CONFIG)).stdout
-        wanted = sum(int(re.search(rf"^{key} += (\d+)", held, re.M)[1]) for key in ("max_connections", "max_in_flight"))
+        connections = int(re.search(r"^max_connections += (\d+)", held, re.M)[1])
+        wanted = connections + 4096  # webhooks: no engine has more tasks at hand
         self.assertGreater(int(self.unit["Service"]["LimitNOFILE"]), 2 * wanted)
 
 
