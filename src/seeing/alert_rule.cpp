@@ -25,7 +25,7 @@ std::string what(const Alert& alert) {
   const std::string over = format_duration(alert.over);
   switch (alert.kind) {
     case AlertKind::dead_letters:
-      return fmt::format("{:.0f} new dead letters in {} (alert at {:.0f})", alert.value, over,
+      return fmt::format("new dead letters: {:.0f} in {} (alert at {:.0f})", alert.value, over,
                          alert.threshold);
     case AlertKind::retry_rate:
       return fmt::format("{:.1f} % of attempts were retried in {} (alert above {:.1f} %)",

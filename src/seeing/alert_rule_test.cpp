@@ -45,7 +45,7 @@ TEST_F(AlertRuleTest, T9_dead_letters_that_grow_are_told_once_and_then_that_it_i
   EXPECT_THAT(look(), ElementsAre("dead_letters"));
   EXPECT_EQ(alerts[0].value, 3);
   EXPECT_EQ(alerts[0].since, began);
-  EXPECT_EQ(alerts[0].text(), "3 new dead letters in 5m (alert at 1)");
+  EXPECT_EQ(alerts[0].text(), "new dead letters: 3 in 5m (alert at 1)");
   for (int minute = 0; minute < 4; ++minute)
     EXPECT_THAT(look(), IsEmpty()) << "it is told, and still true";
   EXPECT_EQ(rule.firing().size(), 1U);
