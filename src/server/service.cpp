@@ -279,14 +279,22 @@ Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config:
   return std::make_shared<handlers::Webhook>(*std::move(made));
 }
 
-// Settings that the store keeps are those of the configuration from now on.
+// Settings that the store keeps are those of the configuration from now on: a queue that it does
+// not name has none.
 void Service::Parts::set_limits() {
-  for (const auto& [name, queue] : config.queues) {
-    const auto set =
-        node->configure({.queue = name, .concurrency = queue.limit, .backlog = queue.backlog});
-    if (set) continue;
-    options.log.log(Level::warning, "queue.limit", "the limit of a queue could not be set",
-                    {{"queue", name}, {"error", set.error().text()}});
+  const auto set = [this](const std::string& name, int limit, int backlog) {
+    const auto done = node->configure({.queue = name, .concurrency = limit, .backlog = backlog});
+    if (done) return;
+    options.log.log(Level::warning, "queue.limit", "the limits of a queue could not be set",
+                    {{"queue", name}, {"error", done.error().text()}});
+  };
+  for (const auto& [name, queue] : config.queues)
+    set(name, queue.limit, queue.backlog);
+  const auto kept = node->query(ports::Count{});
+  if (!kept) return;  // nor were those set, and the log says why
+  for (const ports::QueueCounts& queue : *kept) {
+    const bool has_limits = queue.concurrency != 0 || queue.backlog != 0;
+    if (has_limits && !config.queues.contains(queue.queue)) set(queue.queue, 0, 0);
   }
 }
 

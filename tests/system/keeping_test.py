@@ -59,10 +59,12 @@ class KeepingTest(unittest.TestCase):
         self.assertEqual((status, some[1]["problem"]["status"]), (207, 429))
         self.assertEqual(server.end(), 0)
         self.assertNotIn("no effect", "".join(server.log))
-        # The configuration says it, not what was kept before.
-        server = self.serve("[queue.q]\npull = true\n")
-        server.submit(type="t", queue="q")
-        self.assertEqual(server.end(), 0)
+        # The configuration says it, not what was kept before: with a table and without.
+        for config in ("[queue.q]\npull = true\n", "[queue.q]\npull = true\nbacklog = 3\n", ""):
+            server = self.serve(config)
+            status, _ = server.call("POST", "/v1/tasks", {"type": "t", "queue": "q"})
+            self.assertEqual(status, 429 if "backlog" in config else 201)
+            self.assertEqual(server.end(), 0)
 
     def test_a_task_has_the_deadline_and_the_queue_of_its_type(self):
         server = self.serve('[task.t]\npull = true\nqueue = "pulled"\ndeadline = "1h"\n')
