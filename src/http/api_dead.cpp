@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -91,6 +92,9 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
   if (fate == Fate::discard && (read->insist || read->deadline)) {
     return reply(problem(400, "insist, deadline: belong to a replay"));
   }
+  // One that is named twice is still one.
+  std::ranges::sort(read->ids);
+  read->ids.erase(std::ranges::unique(read->ids).begin(), read->ids.end());
   const core::ReplayOptions options{.insist = read->insist, .deadline = read->deadline};
   if (!read->filter) return decide_each(std::move(read->ids), fate, options, {}, std::move(reply));
   auto query = node::to_list({.state = read->filter->state,

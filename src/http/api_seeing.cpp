@@ -77,7 +77,9 @@ void SeeingApi::add_to(Routes& routes) {
 void SeeingApi::metrics(Reply reply) {
   ports::lane_ask(
       node_.reader(), ports::Count{},
-      [this, reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+      [this, alive = std::weak_ptr(alive_),
+       reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+        if (alive.expired()) return;
         if (!queues) return reply(problem(queues.error()));
         const Traffic traffic = traffic_();
         reply({.body = seeing::metrics_text({.watch = watch_,
@@ -92,7 +94,9 @@ void SeeingApi::metrics(Reply reply) {
 
 void SeeingApi::stats(Reply reply) {
   ports::lane_ask(node_.reader(), ports::Count{},
-                  [this, reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+                  [this, alive = std::weak_ptr(alive_),
+                   reply = std::move(reply)](Result<ports::Count::Answer> queues) mutable {
+                    if (alive.expired()) return;
                     if (!queues) return reply(problem(queues.error()));
                     reply({.body = seeing::stats_json(watch_, *queues, node_.engine().breakers())});
                   });

@@ -39,6 +39,7 @@ class SeeingApi {
   const std::function<Traffic()> traffic_;
   EventStreams streams_;
   std::unique_ptr<ports::Loop::Timer> sampling_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace holdfast::http

@@ -25,8 +25,9 @@ template <class Write>
 
 // Bodies are JSON, and must say so: a form of a page of another origin cannot.
 [[nodiscard]] inline bool is_json(const Request& request) {
-  const std::string_view type = request.header("content-type").value_or("");
-  return type.substr(0, type.find(';')) == "application/json";
+  std::string_view type = request.header("content-type").value_or("");
+  type = type.substr(0, type.find(';'));
+  return lower(type.substr(0, type.find_last_not_of(" \t") + 1)) == "application/json";
 }
 
 [[nodiscard]] inline Response not_json() {

@@ -29,13 +29,6 @@ constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 constexpr std::size_t kPartBytes = std::size_t{64} << 10U;
 constexpr Duration kWriteTimeout = std::chrono::seconds(30);
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 // Which error it was that kept a request from being read; nothing: the caller is simply gone.
 std::optional<Response> refusal_of(const ErrorCodeOf& error) {
   using E = beast::http::error;
@@ -66,7 +59,12 @@ class ConnectionOver final : public Connection,
 
   template <class... Arguments>
   explicit ConnectionOver(std::shared_ptr<Reception> reception, Arguments&&... arguments)
-      : reception_(std::move(reception)), stream_(std::forward<Arguments>(arguments)...) {}
+      : reception_(std::move(reception)), stream_(std::forward<Arguments>(arguments)...) {
+    ++reception_->open;
+  }
+  ~ConnectionOver() override {
+    if (!closed_) --reception_->open;
+  }
 
   void start() override {
     ErrorCodeOf ignored;
@@ -86,6 +84,7 @@ class ConnectionOver final : public Connection,
   void close() override {
     if (closed_) return;
     closed_ = true;
+    --reception_->open;
     ErrorCodeOf ignored;
     socket().shutdown(Tcp::socket::shutdown_both, ignored);
     socket().close(ignored);
@@ -96,11 +95,15 @@ class ConnectionOver final : public Connection,
 
   void wind_down() override {
     keep_alive_ = false;
-    if (source_) {
-      end_stream();
-      return send_rest();
-    }
+    if (source_) return cut_stream();
     if (!busy_ && !writing_) close();
+  }
+
+  void cut_stream() override {
+    if (!source_) return;
+    keep_alive_ = false;
+    end_stream();
+    send_rest();
   }
 
   [[nodiscard]] SteadyTime due() const override { return due_; }
@@ -139,18 +142,28 @@ class ConnectionOver final : public Connection,
   // Always at most one read under way; into a place of its own, since what has come before may be
   // parsed meanwhile.
   void read_ahead() {
-    if (reading_ || closed_) return;
+    if (reading_ || closed_ || sends_no_more_) return;
     if (phase_ == Phase::answering && come_.size() >= kReadBytes) return;  // it can wait
     reading_ = true;
     stream_.async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](
                                                       const ErrorCodeOf& error, std::size_t size) {
       self->reading_ = false;
+      if (error == asio::error::eof && self->wants_its_answer()) return;
       if (error) return self->close();
       if (self->lingering_) return self->drain();
       self->come_.append(self->chunk_.data(), size);
       if (self->phase_ != Phase::answering) return self->advance();
       self->read_ahead();
     });
+  }
+
+  // A caller that has said all may still listen: only one that is waited for is taken for gone, and
+  // one that is not there fails to take its answer.
+  bool wants_its_answer() {
+    if (phase_ != Phase::answering || source_ || (gone_ && gone_->is_awaited())) return false;
+    keep_alive_ = false;
+    sends_no_more_ = true;
+    return true;
   }
 
   // As far as what has come allows.
@@ -176,7 +189,14 @@ class ConnectionOver final : public Connection,
     const bool had_head = parser_->is_header_done();
     parser_->eager(had_head);
     come_.erase(0, parser_->put(asio::buffer(come_), error));
-    if (error == beast::http::error::need_more) return false;
+    if (error == beast::http::error::need_more) {
+      // The bytes of a body are always taken. What is left is the head of a chunk, or what follows
+      // the last one: the parser has no limit for these.
+      if (had_head && come_.size() > reception_->options.max_head) {
+        respond(problem(431, "the head of a chunk is larger than this server takes"), false);
+      }
+      return false;
+    }
     if (error) {
       if (const auto refusal = refusal_of(error)) {
         respond(*refusal, false);
@@ -208,6 +228,10 @@ class ConnectionOver final : public Connection,
       return false;
     }
     admitted_.emplace(*std::move(admitted));
+    if (!parser_->is_done() && admitted_->route->method == "GET") {
+      respond(problem(413, "no body is expected here"), false);
+      return false;
+    }
     phase_ = Phase::body;
     wait_until(reception_->options.body_timeout);
     if (beast::iequals(message[beast::http::field::expect], "100-continue")) ask_for_body();
@@ -284,7 +308,12 @@ class ConnectionOver final : public Connection,
   void write(const Buffers& buffers) {
     writing_ = true;
     wait_until(kWriteTimeout);
-    asio::async_write(stream_, buffers,
+    // A caller that takes a long answer slowly has time as long as it takes some of it.
+    const auto go_on = [self = this->shared_from_this()](const ErrorCodeOf& error, std::size_t) {
+      self->wait_until(kWriteTimeout);
+      return error ? std::size_t{0} : kPartBytes;
+    };
+    asio::async_write(stream_, buffers, go_on,
                       [self = this->shared_from_this()](const ErrorCodeOf& error, std::size_t) {
                         self->written(error);
                       });
@@ -374,6 +403,7 @@ class ConnectionOver final : public Connection,
   bool is_head_ = false;
   bool knows_chunks_ = true;
   bool lingering_ = false;
+  bool sends_no_more_ = false;
   bool asking_ = false;                            // for a body: "100 Continue" is being written
   std::optional<std::pair<Response, bool>> held_;  // the answer that waits for that
   bool closed_ = false;

@@ -24,6 +24,7 @@ struct Reception {
   const ServerOptions options;
   const Logger log;
   Clock& clock;
+  std::size_t open = 0;   // connections
   std::size_t busy = 0;   // requests under way
   bool stopping = false;  // nobody is kept for another request
 
@@ -41,6 +42,8 @@ class Connection {
   virtual void close() = 0;
   // The server stops: closes if nothing is under way, and ends what would not end by itself.
   virtual void wind_down() = 0;
+  // Ends an answer that would go on, if one is being sent.
+  virtual void cut_stream() = 0;
   // When it has taken too long; out_of_time() then says so to the caller, and closes.
   [[nodiscard]] virtual SteadyTime due() const = 0;
   virtual void out_of_time() = 0;

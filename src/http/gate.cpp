@@ -129,7 +129,7 @@ std::expected<Caller, Response> Gate::caller_of(const Request& request, const Ro
     }
   }
   if (tokens_.empty()) {
-    if (!is_own_name(name_of(request.header("host").value_or("")))) {
+    if (!is_own_name(lower(name_of(request.header("host").value_or(""))))) {
       return std::unexpected(
           problem(421,
                   "without tokens only localhost is served: ask for it by that name, or configure "
@@ -138,9 +138,9 @@ std::expected<Caller, Response> Gate::caller_of(const Request& request, const Ro
     return Caller{.name = "local", .role = Role::operate};
   }
   if (!route.role) return Caller{};
-  constexpr std::string_view kScheme = "Bearer ";
+  constexpr std::string_view kScheme = "bearer ";
   const auto given = request.header("authorization").value_or("");
-  if (!given.starts_with(kScheme)) {
+  if (lower(given.substr(0, kScheme.size())) != kScheme) {
     return std::unexpected(problem(401, "a token is needed: send \"Authorization: Bearer …\"",
                                    {{"WWW-Authenticate", "Bearer"}}));
   }

@@ -34,6 +34,8 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 class Gone {
  public:
   void call(std::function<void()> work) { work_ = std::move(work); }
+  // Somebody waits to hear of it.
+  [[nodiscard]] bool is_awaited() const noexcept { return work_ != nullptr; }
   void tell() {
     if (auto work = std::exchange(work_, nullptr)) work();
   }
@@ -92,6 +94,9 @@ struct Response {
 
 // Answers a request: exactly once, on the loop.
 using Reply = std::move_only_function<void(Response)>;
+
+// "Bearer" → "bearer": letters of ASCII only.
+[[nodiscard]] std::string lower(std::string_view text);
 
 // "a%20b" → "a b"; nothing: it is malformed, or holds a zero byte.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space);

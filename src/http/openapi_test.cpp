@@ -39,12 +39,6 @@ class OpenApiTest : public ::testing::Test {
   const json::value document_ = json::parse(kOpenApi);
 };
 
-std::string lower(std::string text) {
-  for (char& letter : text)
-    letter = static_cast<char>(std::tolower(letter));
-  return text;
-}
-
 TEST_F(OpenApiTest, names_every_route_with_its_role_and_no_other) {
   std::set<std::string> described;
   for (const auto& [path, methods] : document_.at("paths").as_object()) {

@@ -34,7 +34,7 @@ struct Server::Parts : std::enable_shared_from_this<Server::Parts> {
   [[nodiscard]] const ServerOptions& options() const { return reception->options; }
   [[nodiscard]] bool has_tls() const { return !options().tls_certificate.empty(); }
 
-  Result<void> read_tls();
+  [[nodiscard]] Result<std::unique_ptr<asio::ssl::context>> read_tls() const;
   Result<void> bind();
   void accept();
   void accepted(Tcp::socket socket);
@@ -49,15 +49,14 @@ struct Server::Parts : std::enable_shared_from_this<Server::Parts> {
   std::unique_ptr<ports::Loop::Timer> accepting_again;
 };
 
-Result<void> Server::Parts::read_tls() {
+Result<std::unique_ptr<asio::ssl::context>> Server::Parts::read_tls() const {
   try {
     auto fresh = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     fresh->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                        asio::ssl::context::no_tlsv1_1);
     fresh->use_certificate_chain_file(options().tls_certificate);
     fresh->use_private_key_file(options().tls_key, asio::ssl::context::pem);
-    tls = std::move(fresh);
-    return {};
+    return fresh;
   } catch (const boost::system::system_error& error) {
     return fail(ErrorCode::invalid_argument, "read the certificate",
                 options().tls_certificate + " with " + options().tls_key + ": " + error.what());
@@ -66,7 +65,9 @@ Result<void> Server::Parts::read_tls() {
 
 Result<void> Server::Parts::bind() {
   if (has_tls()) {
-    if (auto read = read_tls(); !read) return read;
+    auto read = read_tls();
+    if (!read) return std::unexpected(std::move(read).error());
+    tls = *std::move(read);
   }
   ErrorCodeOf error;
   const auto address = asio::ip::make_address(options().address, error);
@@ -108,7 +109,7 @@ void Server::Parts::accept() {
 }
 
 void Server::Parts::accepted(Tcp::socket socket) {
-  if (connections.size() >= options().max_connections) {
+  if (reception->open >= options().max_connections) {
     // As many as may be: nothing is promised to one more, and nothing is spent on it.
     ErrorCodeOf ignored;
     static constexpr std::string_view kFull =
@@ -168,7 +169,23 @@ std::uint16_t Server::port() const {
 
 Result<void> Server::reload_tls() {
   if (!parts_->has_tls()) return {};
-  return parts_->read_tls();
+  auto read = parts_->read_tls();
+  if (!read) return std::unexpected(std::move(read).error());
+  parts_->tls = *std::move(read);
+  return {};
+}
+
+Result<void> Server::check_tls() const {
+  if (!parts_->has_tls()) return {};
+  const auto read = parts_->read_tls();
+  if (!read) return std::unexpected(read.error());
+  return {};
+}
+
+void Server::cut_streams() {
+  for (const auto& connection : parts_->connections) {
+    if (const auto alive = connection.lock()) alive->cut_stream();
+  }
 }
 
 void Server::stop_accepting() {
@@ -182,7 +199,7 @@ void Server::stop_accepting() {
 }
 
 std::size_t Server::connections() const noexcept {
-  return parts_->connections.size();
+  return parts_->reception->open;
 }
 
 std::size_t Server::requests_under_way() const noexcept {

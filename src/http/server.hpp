@@ -55,6 +55,9 @@ class Server {
   [[nodiscard]] std::uint16_t port() const;
   // Reads certificate and key anew; what it cannot read leaves the old ones in place.
   [[nodiscard]] Result<void> reload_tls();
+  [[nodiscard]] Result<void> check_tls() const;  // whether that would do
+  // Ends answers that would go on: whoever reads them may come back, if it still may come in.
+  void cut_streams();
 
   // Accepts nobody any more; requests under way are still answered, and streams end.
   void stop_accepting();

@@ -82,6 +82,7 @@ class Caller {
     return receive();
   }
   void hang_up() { socket_.reset(); }
+  void say_no_more() const { ::shutdown(socket_.get(), SHUT_WR); }
   void head_only() { head_only_ = true; }
 
  private:
@@ -316,6 +317,44 @@ TEST_F(ServerTest, notices_that_a_caller_has_gone) {
     EXPECT_EQ(server_->requests_under_way(), 0U);
     late_({.body = "too late"});  // to nobody
   });
+}
+
+// The parser itself has no limit for these two.
+TEST_F(ServerTest, what_is_around_chunks_has_a_limit_too) {
+  start({.max_head = 4096});
+  const std::string head =
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  Caller extension(port_);
+  EXPECT_THAT(extension.ask(head + "1;" + std::string(8000, 'a')), StartsWith("HTTP/1.1 431 "));
+  Caller trailer(port_);
+  EXPECT_THAT(trailer.ask(head + "0\r\nX: " + std::string(8000, 'a')), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(ServerTest, a_body_that_nobody_wants_is_not_read) {
+  start();
+  Caller caller(port_);
+  EXPECT_THAT(
+      caller.ask("GET /hello HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"),
+      StartsWith("HTTP/1.1 413 "));
+}
+
+TEST_F(ServerTest, who_has_said_all_still_gets_its_answer) {
+  start();
+  Caller caller(port_);
+  caller.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi");
+  caller.say_no_more();
+  EXPECT_THAT(caller.receive(), HasSubstr("\r\n\r\nhi"));
+  EXPECT_TRUE(caller.is_closed());
+}
+
+TEST_F(ServerTest, callers_that_have_gone_take_no_place) {
+  start({.max_connections = 2});
+  for (int i = 0; i < 20; ++i) {
+    Caller caller(port_);
+    EXPECT_THAT(caller.ask("GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 "));
+    EXPECT_TRUE(caller.is_closed());
+  }
 }
 
 TEST_F(ServerTest, a_route_that_throws_is_answered) {

@@ -55,6 +55,7 @@ class Node {
   // Threads: the loop's.
   template <class T, class Start, class Then>
   void ask_engine(Start start, Then then) {
+    if (!serving_ && !idle_) return then(Result<T>(refuse_closed("ask")));
     if (!serving_) return start(*idle_, std::move(then));
     ++serving_->calls;
     start(*serving_->engine,

@@ -21,7 +21,8 @@ AlertDesk::AlertDesk(Parts parts) : parts_(std::move(parts)) {}
 
 Result<void> AlertDesk::set(const config::Alerts& settings) {
   std::unique_ptr<AlertSender> sender;
-  if (settings.webhook.is_set()) {
+  const bool same = settings.webhook == settings_.webhook && settings.secret == settings_.secret;
+  if (settings.webhook.is_set() && !same) {
     auto made = AlertSender::make(parts_.client, parts_.node.loop(),
                                   {.url = std::string(settings.webhook.text.reveal()),
                                    .secret = std::string(settings.secret.reveal()),
@@ -30,7 +31,9 @@ Result<void> AlertDesk::set(const config::Alerts& settings) {
     if (!made) return fail(made.error().code, "alerts", made.error().text());
     sender = *std::move(made);
   }
-  sender_ = std::move(sender);
+  // What waits to be sent goes on its way, unless it goes elsewhere now.
+  if (!same) sender_ = std::move(sender);
+  settings_ = settings;
   rule_.set(thresholds_of(settings));
   every_ = settings.every;
   look();  // the first look is what later ones are compared with

@@ -42,6 +42,7 @@ class AlertDesk {
   void tell(const seeing::Alert& alert);
 
   const Parts parts_;
+  config::Alerts settings_ = {};
   seeing::AlertRule rule_{seeing::AlertThresholds()};
   Duration every_ = std::chrono::minutes(1);
   std::unique_ptr<AlertSender> sender_;

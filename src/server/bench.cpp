@@ -44,13 +44,15 @@ std::string post_of(std::string_view body) {
       body.size(), body);
 }
 
-Result<std::uint64_t> tasks_in(const Options& options, TaskState state) {
+Result<std::uint64_t> tasks_in(const Options& options, std::initializer_list<TaskState> states) {
   Client client(options.url);
   const auto queues = client.counts();
   if (!queues) return std::unexpected(queues.error());
   std::uint64_t count = 0;
-  for (const QueueInfo& queue : *queues)
-    count += queue.count(state);
+  for (const QueueInfo& queue : *queues) {
+    for (const TaskState state : states)
+      count += queue.count(state);
+  }
   return count;
 }
 
@@ -65,7 +67,7 @@ Result<double> measure(const Options& options, std::size_t requests, std::size_t
   if (auto told = peer->tell((*service)->port()); !told) return std::unexpected(told.error());
   const auto loaded = peer->hear<Loaded>();
   if (!loaded) return std::unexpected(loaded.error());
-  const auto here = tasks_in(options, TaskState::pending);
+  const auto here = tasks_in(options, {TaskState::pending});
   if (!here) return std::unexpected(here.error());
   const std::uint64_t answered = loaded->accepted * tasks_in_one;
   if (loaded->refused > 0 || *here != answered) {
@@ -89,8 +91,13 @@ Result<void> run_hooks(const Options& options, std::size_t count) {
     done += size;
   }
   while (true) {
-    const auto succeeded = tasks_in(options, TaskState::succeeded);
+    const auto succeeded = tasks_in(options, {TaskState::succeeded});
     if (!succeeded) return std::unexpected(succeeded.error());
+    const auto lost = tasks_in(options, {TaskState::failed, TaskState::dead});
+    if (!lost) return std::unexpected(lost.error());
+    if (*lost > 0) {
+      return fail(ErrorCode::internal, kOperation, fmt::format("{} webhooks failed", *lost));
+    }
     if (options.progress) {
       options.progress(static_cast<double>(*succeeded) / static_cast<double>(count));
     }

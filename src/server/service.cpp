@@ -1,5 +1,7 @@
 #include "server/service.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -32,12 +34,17 @@ http::Role role_of(config::Role role) {
   return http::Role::submit;
 }
 
-http::Tokens tokens_of(const config::Config& config) {
+// Fails if two of them are the same, so that the role of one is not that of another.
+Result<http::Tokens> tokens_of(const config::Config& config) {
   std::vector<http::Tokens::Entry> entries;
   for (const auto& [name, token] : config.tokens) {
     entries.push_back({.name = name,
                        .role = role_of(token.role),
                        .hash = token.hash ? *token.hash : http::sha256(token.secret.reveal())});
+    const auto same = std::ranges::find(entries, entries.back().hash, &http::Tokens::Entry::hash);
+    if (same == std::prev(entries.end())) continue;
+    return fail(ErrorCode::invalid_argument, "token \"" + name + "\"",
+                "is the same as token \"" + same->name + "\"");
   }
   return http::Tokens(std::move(entries));
 }
@@ -93,10 +100,11 @@ struct Service::Parts {
   // How the tasks of a configuration are run; of those that `old` has the same, nothing.
   [[nodiscard]] Result<Types> types_of(const config::Config& from, const config::Config* old);
   [[nodiscard]] Result<void> reload(const config::Config& next);
+  [[nodiscard]] Result<void> apply(const config::Config& next);  // on the loop
   void change_engine(const config::Config& old, const config::Config& now, Types types);
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
   [[nodiscard]] node::Node::Work work();
-  void set_limits();
+  void set_limits(const config::Config* old = nullptr);
   Stopped stop();
 
   config::Config config;
@@ -173,7 +181,9 @@ Result<void> Service::Parts::set_up() {
       system_clock(), [this] { return ready; });
   api->add_to(routes);
   set_up_seeing();
-  gate = std::make_unique<http::Gate>(routes, tokens_of(config));
+  auto tokens = tokens_of(config);
+  if (!tokens) return std::unexpected(std::move(tokens).error());
+  gate = std::make_unique<http::Gate>(routes, *std::move(tokens));
   server = std::make_unique<http::Server>(
       node->loop(), *gate,
       http::ServerOptions{.address = config.http.listen.address,
@@ -280,42 +290,61 @@ Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config:
 }
 
 // Settings that the store keeps are those of the configuration from now on: a queue that it does
-// not name has none.
-void Service::Parts::set_limits() {
+// not name has none. What somebody has set since stays, unless `old` says otherwise.
+void Service::Parts::set_limits(const config::Config* old) {
   const auto set = [this](const std::string& name, int limit, int backlog) {
     const auto done = node->configure({.queue = name, .concurrency = limit, .backlog = backlog});
     if (done) return;
     options.log.log(Level::warning, "queue.limit", "the limits of a queue could not be set",
                     {{"queue", name}, {"error", done.error().text()}});
   };
-  for (const auto& [name, queue] : config.queues)
-    set(name, queue.limit, queue.backlog);
+  for (const auto& [name, queue] : config.queues) {
+    const auto before = old ? old->queues.find(name) : config.queues.end();
+    const bool same = old && before != old->queues.end() && before->second.limit == queue.limit &&
+                      before->second.backlog == queue.backlog;
+    if (!same) set(name, queue.limit, queue.backlog);
+  }
   const auto kept = node->query(ports::Count{});
   if (!kept) return;  // nor were those set, and the log says why
   for (const ports::QueueCounts& queue : *kept) {
     const bool has_limits = queue.concurrency != 0 || queue.backlog != 0;
-    if (has_limits && !config.queues.contains(queue.queue)) set(queue.queue, 0, 0);
+    const bool left = !old || old->queues.contains(queue.queue);
+    if (has_limits && left && !config.queues.contains(queue.queue)) set(queue.queue, 0, 0);
   }
+}
+
+// What may be refused comes first; then nothing is.
+Result<void> Service::Parts::apply(const config::Config& next) {
+  // The file was checked with an address that it cannot change any more.
+  if (!next.http.listen.is_loopback() && next.tokens.empty()) {
+    return fail(ErrorCode::invalid_argument, "reload",
+                "without tokens only loopback may be served, and this server listens on " +
+                    next.http.listen.text() + " until it is started anew");
+  }
+  auto tokens = tokens_of(next);
+  if (!tokens) return std::unexpected(std::move(tokens).error());
+  auto types = types_of(next, &config);
+  if (!types) return std::unexpected(std::move(types).error());
+  if (auto checked = server->check_tls(); !checked) return checked;
+  if (auto set = alerts->set(next.alerts); !set) return set;
+  if (auto read = server->reload_tls(); !read) {
+    options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
+                    {{"error", read.error().text()}});
+  }
+  change_engine(config, next, *std::move(types));
+  gate->set_tokens(*std::move(tokens));
+  // Whoever may not come in any more may not go on reading either.
+  if (next.tokens != config.tokens) server->cut_streams();
+  return {};
 }
 
 Result<void> Service::Parts::reload(const config::Config& next) {
   config::Change change = config::diff(config, next);
   Result<void> done;
-  node->on_loop([&] {
-    auto types = types_of(change.config, &config);
-    if (!types) {
-      done = std::unexpected(std::move(types).error());
-      return;
-    }
-    if (done = server->reload_tls(); !done) return;
-    // The last that may be refused.
-    if (done = alerts->set(change.config.alerts); !done) return;
-    change_engine(config, change.config, *std::move(types));
-    gate->set_tokens(tokens_of(change.config));
-  });
+  node->on_loop([&] { done = apply(change.config); });
   if (!done) return done;
-  config = std::move(change.config);
-  set_limits();
+  const config::Config old = std::exchange(config, std::move(change.config));
+  set_limits(&old);
   for (const std::string& what : change.reloaded)
     options.log.log(Level::info, "config.changed", what);
   for (const std::string& what : change.needs_restart) {
@@ -367,15 +396,15 @@ Service::Stopped Service::Parts::stop() {
       report.error = done.error();
     }
   }
-  if (node) {
-    node->on_loop([this] {
-      server.reset();
-      alerts.reset();
-      seeing_api.reset();
-      client.reset();
-      signals.reset();
-    });
-  }
+  const auto close = [this] {
+    server.reset();
+    alerts.reset();
+    seeing_api.reset();
+    client.reset();
+    signals.reset();
+  };
+  if (node) node->on_loop(close);
+  close();  // a loop that has failed does nothing any more
   node.reset();
   stopped = report;
   return report;

@@ -5,6 +5,7 @@ Usage: reload_test.py HOLDFAST"""
 
 import os
 import signal
+import socket
 import sys
 import unittest
 
@@ -86,6 +87,49 @@ level = "warning"
         log = self.reload(server, '[task.echo]\ncommand = ["echo", "new"]\nrules = "rules.toml"\n',
                           "config.refused")  # fmt: skip
         self.assertEqual(server.ended(server.submit(type="echo"))["result_text"], "old\n")
+        self.assertEqual(server.end(), 0)
+
+    def test_tokens_do_not_go_while_others_can_reach_the_port(self):
+        old = """insecure = true
+[token.ann]
+role = "operate"
+secret = "env:FIRST"
+"""
+        server = Server(self.folder, old, {"FIRST": "operate-operate-operate"}, listen="0.0.0.0:0")
+        self.addCleanup(server.end, signal.SIGKILL)
+        self.assertIsNotNone(server.port, "".join(server.log))
+        server.listen = "127.0.0.1:0"
+        log = self.reload(server, "", "config.refused")
+        self.assertIn("only loopback", log)
+        self.assertEqual(server.call("GET", "/v1/queues")[0], 401)
+        self.assertEqual(server.call("GET", "/v1/queues", headers=OPERATE)[0], 200)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_token_that_is_gone_reads_no_more(self):
+        def tokens(name):
+            return f'[token.{name}]\nrole = "operate"\nsecret = "env:{name}"\n'
+
+        server = self.serve(tokens("FIRST"), {"FIRST": "operate-operate-operate", "SECOND": OTHER["Authorization"][7:]})
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as reader:
+            reader.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + OPERATE["Authorization"].encode() + b"\r\n\r\n")
+            self.assertIn(b"200 OK", reader.recv(1000))
+            self.reload(server, tokens("SECOND"))
+            while reader.recv(1000):  # until it has been closed, or it is cut off here
+                pass
+        self.assertEqual(server.end(), 0)
+
+    def test_a_limit_that_somebody_has_set_stays_unless_the_file_changes_it(self):
+        server = self.serve("[queue.a]\nlimit = 5\n[queue.b]\nbacklog = 1\n")
+
+        def limits():
+            _, queues = server.call("GET", "/v1/queues")
+            return {queue["name"]: (queue["concurrency"], queue.get("backlog", 0)) for queue in queues["queues"]}
+
+        server.call("POST", "/v1/queues/a/limit", {"concurrency": 2})
+        self.reload(server, "[queue.a]\nlimit = 5\n[queue.c]\nlimit = 3\n")
+        found = limits()
+        self.assertEqual((found["a"], found["c"]), ((2, 0), (3, 0)))
+        self.assertEqual(found.get("b", (0, 0)), (0, 0))
         self.assertEqual(server.end(), 0)
 
     def test_what_needs_a_restart_is_said_and_stays(self):

@@ -62,7 +62,7 @@ class Server:
         for line in self.process.stderr:
             self.log.append(line)
             if '"server.ready"' in line:
-                self.port = int(re.search(r"127\.0\.0\.1:(\d+)", line)[1])
+                self.port = int(re.search(r"://[^\"]*:(\d+)", line)[1])
                 break
         self.reader = threading.Thread(target=lambda: self.log.extend(self.process.stderr))
         self.reader.start()

@@ -67,6 +67,15 @@ class TlsTest(serve_test.SystemTest):
         self.assertEqual(self.server.end(), 0)
         self.assertIn("https://127.0.0.1:", "".join(self.server.log))
 
+    def test_a_new_certificate_is_used_after_a_reload(self):
+        old = ssl.get_server_certificate(("127.0.0.1", self.server.port))
+        make_server(self.folder, "ours")
+        self.server.process.send_signal(signal.SIGHUP)
+        while not any('"config.reloaded"' in line for line in self.server.log):
+            self.assertIsNone(self.server.process.poll())
+        self.assertNotEqual(ssl.get_server_certificate(("127.0.0.1", self.server.port)), old)
+        self.assertEqual(self.ask(self.connect(), "GET", "/healthz")[0], 200)
+
     def test_a_client_that_trusts_somebody_else_refuses(self):
         with self.assertRaises(ssl.SSLCertVerificationError):
             self.ask(self.connect("theirs"), "GET", "/healthz")
