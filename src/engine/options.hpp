@@ -64,6 +64,9 @@ struct Options {
   Keep keep = {};
   Breaker::Options breaker = {};    // of every dependency; the name is the dependency's
   std::size_t most_claimed = 4096;  // of all queues together
+  // Whether more is claimed than is worked on. Not where no witness could tell, after a crash, what
+  // of it had begun.
+  bool claims_ahead = true;
   // The store has confirmed what became of an attempt. Called on the loop, and often: be quick.
   std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
   // The store is corrupt: nothing is claimed or settled any more. Called once, on the loop.

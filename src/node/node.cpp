@@ -153,6 +153,7 @@ Result<void> Node::start_work(Work work) {
                                                        .shutdown_grace = work.grace,
                                                        .stop_grace = work.stop_grace,
                                                        .keep = work.keep,
+                                                       .claims_ahead = work.claims_ahead,
                                                        .on_settled = std::move(work.on_settled),
                                                        .on_broken = std::move(work.on_broken)},
                                                       work.log)});

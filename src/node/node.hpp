@@ -75,6 +75,7 @@ class Node {
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
     engine::Keep keep = {};
+    bool claims_ahead = true;
     Logger log = {};
     // As those of engine::Options.
     std::function<void(const ports::TaskRecord&, const core::Transition&)> on_settled = {};
