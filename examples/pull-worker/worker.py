@@ -20,7 +20,7 @@ URL = os.environ.get("HOLDFAST_SERVER", "http://127.0.0.1:8080")
 QUEUE = os.environ.get("HOLDFAST_QUEUE", "default")
 LEASE = float(os.environ.get("HOLDFAST_LEASE", "30"))  # seconds until others may have what we leave behind
 HEADERS = {"Content-Type": "application/json"}
-if token := os.environ.get("HOLDFAST_TOKEN"):
+if token := os.environ.get("HOLDFAST_API_TOKEN"):
     HEADERS["Authorization"] = "Bearer " + token
 stopping = threading.Event()
 

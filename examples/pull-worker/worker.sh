@@ -9,7 +9,7 @@
 set -u
 url=${HOLDFAST_SERVER:-http://127.0.0.1:8080}
 queue=${HOLDFAST_QUEUE:-default}
-api_token=${HOLDFAST_TOKEN:-none} # the command gets the token of its claim by this name
+api_token=${HOLDFAST_API_TOKEN:-none}
 lease=${HOLDFAST_LEASE:-30} # seconds until others may have what we leave behind
 (($#)) || { echo "usage: worker.sh COMMAND [ARGUMENT…]" >&2; exit 2; }
 

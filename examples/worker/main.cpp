@@ -9,6 +9,8 @@
 
 using namespace std::chrono_literals;
 
+static const char* const kTasks = "sqlite:tasks.db";  // or a server: "http://127.0.0.1:8080"
+
 // Stands for a mail server that is out of order at first.
 static std::string send_mail(holdfast::Job& job) {
   if (job.attempt() == 1) throw std::runtime_error("connection reset by peer");
@@ -18,14 +20,14 @@ static std::string send_mail(holdfast::Job& job) {
 }
 
 int main(int argc, char** argv) {
-  holdfast::Worker worker("sqlite:tasks.db");
+  holdfast::Worker worker(kTasks);
   worker.on("mail.send", send_mail,
             {.attempts = 5,
              .timeout = 10s,
              .wait = holdfast::retry::exponential({.first = 100ms}),
              .dependency = "smtp"});
 
-  holdfast::Client client("sqlite:tasks.db");
+  holdfast::Client client(kTasks);
   for (int i = 1; i < argc; ++i) {
     const auto id = client.submit({.type = "mail.send", .payload = argv[i]});
     if (!id) return std::fprintf(stderr, "%s\n", id.error().text().c_str()), 1;

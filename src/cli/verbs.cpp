@@ -17,6 +17,17 @@ std::vector<std::string_view> verbs_of(const CLI::App& program) {
   return names;
 }
 
+// As --help shows them.
+void group_verbs(CLI::App& program) {
+  const auto group = [&](const char* name, std::initializer_list<const char*> verbs) {
+    for (const char* verb : verbs)
+      program.get_subcommand(verb)->group(name);
+  };
+  group("Running tasks", {"serve", "worker"});
+  group("Handing in, and looking after", {"submit", "tasks", "dead", "queues"});
+  group("Finding out", {"classify", "verify", "migrate", "bench", "demo"});
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, Io& io) {
@@ -30,11 +41,17 @@ int run(int argc, const char* const* argv, Io& io) {
 
   int exit_code = kDone;
   add_serve(program, io, exit_code);
+  add_worker(program, io, exit_code);
+  add_submit(program, io, exit_code);
+  add_tasks(program, io, exit_code);
+  add_dead(program, io, exit_code);
+  add_queues(program, io, exit_code);
   add_classify(program, io, exit_code);
+  add_verify(program, io, exit_code);
   add_bench(program, io, exit_code);
   add_demo(program, io, exit_code);
-  add_verify(program, io, exit_code);
   add_migrate(program, io, exit_code);
+  group_verbs(program);
 
   program.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("holdfast: {}\nSee holdfast --help, and --help of each verb.\n",

@@ -15,9 +15,14 @@ namespace holdfast::cli {
 // command line names it, it runs and sets `exit_code`.
 void add_classify(CLI::App& program, Io& io, int& exit_code);
 void add_bench(CLI::App& program, Io& io, int& exit_code);
+void add_dead(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
 void add_migrate(CLI::App& program, Io& io, int& exit_code);
+void add_queues(CLI::App& program, Io& io, int& exit_code);
 void add_serve(CLI::App& program, Io& io, int& exit_code);
+void add_submit(CLI::App& program, Io& io, int& exit_code);
+void add_tasks(CLI::App& program, Io& io, int& exit_code);
 void add_verify(CLI::App& program, Io& io, int& exit_code);
+void add_worker(CLI::App& program, Io& io, int& exit_code);
 
 }  // namespace holdfast::cli

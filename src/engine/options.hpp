@@ -69,6 +69,9 @@ struct Options {
   Breaker::Options breaker = {};    // of every dependency; the name is the dependency's
   std::size_t most_claimed = 4096;  // of all queues together
   Observer* observer = nullptr;     // must outlive the engine
+  // Whether more is claimed than is worked on. Not where no witness could tell, after a crash, what
+  // of it had begun.
+  bool claims_ahead = true;
   // The store is corrupt: nothing is claimed or settled any more. Called once, on the loop.
   std::function<void(const Error&)> on_broken = {};
 };

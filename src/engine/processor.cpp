@@ -160,6 +160,7 @@ void Processor::measure(const Round& round, SteadyTime now) {
   const std::uint64_t ended = ended_ - std::exchange(measured_ended_, ended_);
   measured_at_ = now;
   const double share = static_cast<double>(took.count()) / static_cast<double>(since.count());
+  if (!floor_.options.claims_ahead) return;
   ahead_ = std::min(static_cast<std::size_t>(2 * share * static_cast<double>(ended)), most_ahead());
 }
 

@@ -9,6 +9,7 @@
 
 #include "http/remote_testing.hpp"
 #include "io/http_server_testing.hpp"
+#include "io/tls_testing.hpp"
 #include "wire/submission_json.hpp"
 
 namespace holdfast::http {
@@ -247,6 +248,25 @@ TEST(RemoteClient, sends_its_token_and_nothing_of_it_elsewhere) {
   EXPECT_TRUE(client.counts());
   EXPECT_EQ(server.came().at(0).header("Authorization"), "Bearer planted");
   EXPECT_THAT(server.came().at(0).head, StartsWith("GET /v1/queues HTTP/1.1"));
+}
+
+TEST(RemoteClient, trusts_whom_its_ca_file_names_and_nobody_else) {
+  const auto authority = holdfast::testing::TestCertificate::authority("our own");
+  const auto certificate = holdfast::testing::TestCertificate::server("IP:127.0.0.1", authority);
+  const std::string ca_file = ::testing::TempDir() + "/holdfast-remote-ca.pem";
+  authority.save_certificate(ca_file);
+  const auto context = certificate.context();
+  TestServer server(TestServer::each([](const ServedRequest&) {
+                      return http_answer("200 OK", R"({"queues":[]})");
+                    }),
+                    "127.0.0.1", context.get());
+  Client trusting(server.url(), {.token = "t", .ca_file = ca_file});
+  const auto counts = trusting.counts();
+  EXPECT_TRUE(counts) << counts.error().text();
+  Client other(server.url(), {.token = "t"});
+  EXPECT_EQ(other.counts().error().code, ErrorCode::unavailable);
+  Client missing(server.url(), {.ca_file = "/no/such/file"});
+  EXPECT_FALSE(missing.counts());
 }
 
 TEST(RemoteClient, a_server_that_nobody_runs_is_unavailable) {

@@ -154,6 +154,7 @@ Result<void> Node::start_work(Work work) {
                                                        .stop_grace = work.stop_grace,
                                                        .keep = work.keep,
                                                        .observer = work.observer,
+                                                       .claims_ahead = work.claims_ahead,
                                                        .on_broken = std::move(work.on_broken)},
                                                       work.log)});
     if (work.observer) {

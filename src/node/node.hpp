@@ -76,6 +76,7 @@ class Node {
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
     engine::Keep keep = {};
+    bool claims_ahead = true;
     Logger log = {};
     engine::Observer* observer = nullptr;  // must outlive the node
     // As that of engine::Options.

@@ -85,7 +85,8 @@ Result<RemoteServer> RemoteServer::make(RemoteOptions options) {
       options.url.find('#') != options.url.npos) {
     return refuse(
         "the URL of a server is http://HOST:PORT or https://HOST:PORT: a token in it would end up "
-        "in logs, so give it apart (the option `token`, or HOLDFAST_TOKEN for the command line)");
+        "in logs, so give it apart (the option `token`, or HOLDFAST_API_TOKEN for the command "
+        "line)");
   }
   const auto host = io::host_of(options.url);
   if (!host) {

@@ -250,6 +250,7 @@ Result<std::shared_ptr<node::Node>> Worker::Team::pull_and_work(const Opened& op
   }
   if (opened) opened(remote->node);
   node::Node::Work work = hire(remote->node->ground());
+  work.claims_ahead = false;
   work.on_stopping = [lane = remote->lane] { lane->withdraw(); };
   if (auto started = remote->node->start_work(std::move(work)); !started) {
     return std::unexpected(std::move(started).error());

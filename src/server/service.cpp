@@ -7,10 +7,6 @@
 
 #include "config/change.hpp"
 #include "core/uuid.hpp"
-#include "handlers/command.hpp"
-#include "handlers/command_rules.hpp"
-#include "handlers/webhook.hpp"
-#include "handlers/webhook_rules.hpp"
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
 #include "http/server.hpp"
@@ -18,8 +14,10 @@
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/registry.hpp"
+#include "node/running_server.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/hiring.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -49,35 +47,6 @@ Result<http::Tokens> tokens_of(const config::Config& config) {
   return http::Tokens(std::move(entries));
 }
 
-core::TaskPolicy policy_of(const config::Task& task) {
-  core::TaskPolicy policy;
-  policy.attempts = task.retry.attempts;
-  policy.crashes = task.crashes;
-  policy.deferrals = task.deferrals;
-  policy.replays = task.replays;
-  policy.wait = task.retry.wait();
-  policy.timeout = task.timeout.value_or(Duration::zero());
-  return policy;
-}
-
-// The user's rules, behind those by which a handler says itself what it means.
-Result<std::shared_ptr<const Classifier>> classifier_of(const config::Task& task) {
-  auto users = Classifier::make(task.all_rules());
-  if (!users) return std::unexpected(std::move(users).error());
-  auto whole = Result<Classifier>(std::move(*users));
-  if (task.run_by() == config::RunBy::command) whole = handlers::with_command_rules(*whole);
-  if (task.run_by() == config::RunBy::webhook) whole = handlers::with_webhook_rules(*whole);
-  if (!whole) return std::unexpected(std::move(whole).error());
-  return std::make_shared<const Classifier>(*std::move(whole));
-}
-
-std::vector<std::string> allowed_of(const config::Webhook& webhook) {
-  std::vector<std::string> allowed;
-  for (const config::Network& network : webhook.allow)
-    allowed.push_back(network.text());
-  return allowed;
-}
-
 // So much of a fresh id that no other server has it.
 std::string new_life() {
   return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
@@ -105,6 +74,8 @@ struct Service::Parts {
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
   [[nodiscard]] node::Node::Work work();
   void set_limits(const config::Config* old = nullptr);
+  void announce_self();
+  [[nodiscard]] std::string own_url() const;
   Stopped stop();
 
   config::Config config;
@@ -155,7 +126,27 @@ Result<void> Service::Parts::start() {
     ready = listening.has_value();
     if (ready) port = server->port();
   });
+  if (listening) announce_self();
   return listening;
+}
+
+// So that the command line finds this server by its file.
+void Service::Parts::announce_self() {
+  const auto told = node::announce(config.store.url, own_url());
+  if (told) return;
+  options.log.log(Level::warning, "server.not_announced",
+                  "the command line will not find this server by its file: give it --server",
+                  {{"error", told.error().text()}});
+}
+
+std::string Service::Parts::own_url() const {
+  config::Listen listen = config.http.listen;
+  listen.port = port;
+  // "Everywhere" is no place to connect to.
+  if (listen.address == "0.0.0.0") listen.address = "127.0.0.1";
+  if (listen.address == "::") listen.address = "::1";
+  const bool tls = !config.http.tls_certificate.empty();
+  return (tls ? "https://" : "http://") + listen.text();
 }
 
 Result<void> Service::Parts::set_up() {
@@ -166,9 +157,9 @@ Result<void> Service::Parts::set_up() {
         if (options.on_signal) options.on_signal(signal);
       },
       options.on_hangup);
-  auto made = io::AddressGuard::make(allowed_of(config.webhook));
+  auto made = guard_of(config.webhook);
   if (!made) return std::unexpected(std::move(made).error());
-  guard = std::make_shared<const io::AddressGuard>(*std::move(made));
+  guard = *std::move(made);
   auto started = io::HttpClient::start(node->loop(), {.user_agent = config.webhook.user_agent});
   if (!started) return std::unexpected(std::move(started).error());
   client.emplace(*std::move(started));
@@ -266,27 +257,10 @@ Result<Service::Parts::Types> Service::Parts::types_of(const config::Config& fro
 }
 
 Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config::Task& task) {
-  switch (task.run_by()) {
-    case config::RunBy::pull: return nullptr;
-    case config::RunBy::command:
-      return std::make_shared<handlers::Command>(
-          node->loop(), handlers::CommandOptions{.command = task.command,
-                                                 .folder = task.folder,
-                                                 .pass = task.pass,
-                                                 .most_result_bytes = task.max_result,
-                                                 .grace = config.shutdown.stop_grace});
-    case config::RunBy::webhook: break;
-  }
-  handlers::WebhookOptions webhook{.url = std::string(task.webhook.text.reveal()),
-                                   .guard = guard,
-                                   .most_result_bytes = task.max_response,
-                                   .connect_timeout = task.connect_timeout};
-  if (task.secret.is_set()) webhook.secrets.emplace_back(task.secret.reveal());
-  for (const config::Header& header : task.headers)
-    webhook.headers.push_back({header.name, std::string(header.value.reveal())});
-  auto made = handlers::Webhook::make(*client, std::move(webhook), system_clock());
-  if (!made) return std::unexpected(std::move(made).error());
-  return std::make_shared<handlers::Webhook>(*std::move(made));
+  return make_handler(task, {.loop = node->loop(),
+                             .client = *client,
+                             .guard = guard,
+                             .stop_grace = config.shutdown.stop_grace});
 }
 
 // Settings that the store keeps are those of the configuration from now on: a queue that it does

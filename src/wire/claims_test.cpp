@@ -71,7 +71,15 @@ RC_GTEST_PROP(Claims, written_claims_read_back_as_themselves, ()) {
                .token = any_token(),
                .lease_end = *testing::any_time(),
                .deadline = maybe(testing::any_time()),
-               .trace = *testing::any_text()};
+               .trace = *testing::any_text(),
+               .created = *testing::any_time(),
+               .spent = {.attempts = *rc::gen::arbitrary<int>(),
+                         .crashes = *rc::gen::arbitrary<int>(),
+                         .deferrals = *rc::gen::arbitrary<int>(),
+                         .replays = *rc::gen::arbitrary<int>()},
+               .previous_wait = *testing::any_span(),
+               .max_attempts = maybe(rc::gen::arbitrary<int>()),
+               .timeout = maybe(testing::any_span())};
   }
   RC_ASSERT(read_claims(written(std::span<const Claimed>(claims))).value() == claims);
 }
@@ -93,8 +101,27 @@ RC_GTEST_PROP(Claims, written_requests_read_back_as_themselves, ()) {
                          .kind = failure.kind,
                          .http_status = failure.http_status,
                          .exit_code = failure.exit_code,
+                         .os_error = failure.os_error,
                          .retry_after = failure.retry_after};
   RC_ASSERT(read_fail_request(written(fail)).value() == fail);
+  const ReleaseRequest release{.token = any_token(), .wait = maybe(testing::any_span())};
+  RC_ASSERT(read_release_request(written(release)).value() == release);
+  const WithdrawRequest withdraw{.worker = *testing::any_text()};
+  RC_ASSERT(read_withdraw_request(written(withdraw)).value() == withdraw);
+}
+
+TEST(Claims, what_the_workers_rules_say_is_read_with_a_failure) {
+  using enum VerdictKind;
+  for (const VerdictKind verdict : {retry, throttle, give_up, ambiguous}) {
+    const FailRequest fail{
+        .token = {7},
+        .message = "no",
+        .ruled = Ruled{.verdict = verdict, .wait = 2s, .attempts = 5, .crashes = 1, .replays = 0}};
+    EXPECT_EQ(read_fail_request(written(fail)), fail);
+  }
+  EXPECT_EQ(read_fail_request(R"({"token":7,"message":"no"})")->ruled, std::nullopt);
+  EXPECT_EQ(read_fail_request(R"({"token":7,"message":"no","verdict":"success"})").error().message,
+            "verdict: \"success\" is none of retry, throttle, give_up, ambiguous");
 }
 
 }  // namespace

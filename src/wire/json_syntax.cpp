@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 
+// By a name of our own: this is part of the library that users link, who may have compiled
+// Boost.JSON into their program as well.
+#define json holdfast_json
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
+#undef json
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
@@ -16,7 +20,7 @@
 namespace holdfast::wire {
 namespace {
 
-namespace json = boost::json;
+namespace json = boost::holdfast_json;
 
 // Takes whatever comes: only that it could be parsed is of interest.
 struct Listener {

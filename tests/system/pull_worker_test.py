@@ -194,9 +194,9 @@ class Pulling:
     def test_it_works_with_a_token_only_where_there_are_tokens(self):
         token = "planted-operate-token"
         server = self.serve(CONFIG + '[token.w]\nrole = "operate"\nsecret = "env:W"\n', {"W": token})
-        self.assertEqual(self.work(HOLDFAST_TOKEN="x" * 20).wait(timeout=60), 1)  # and it says why:
+        self.assertEqual(self.work(HOLDFAST_API_TOKEN="x" * 20).wait(timeout=60), 1)  # and it says why:
         self.assertIn("401", self.log())
-        self.work(HOLDFAST_TOKEN=token)
+        self.work(HOLDFAST_API_TOKEN=token)
         own = {"Authorization": "Bearer " + token}
         task = {"type": "t", "queue": "pulled", "payload": {"print": "x"}}
         status, task = server.call("POST", "/v1/tasks", task, own)

@@ -83,6 +83,22 @@ Result<OwnerLock> OwnerLock::share(const std::string& path) {
   return lock;
 }
 
+Result<void> OwnerLock::announce(const std::string& path, const std::string& address) {
+  const std::string name = lock_path(path);
+  const int file = ::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  bool written = false;
+  if (file >= 0 && read_owner(file).pid == ::getpid()) {
+    // In place, and cut afterwards: who reads meanwhile finds the process, at the least.
+    const std::string text = std::to_string(::getpid()) + " " + address + "\n";
+    const auto size = static_cast<ssize_t>(text.size());
+    written = ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
+  }
+  if (file >= 0) ::close(file);
+  if (written) return {};
+  return fail(ErrorCode::unavailable, "announce",
+              "cannot write to " + name + " where this server can be reached");
+}
+
 OwnerLock::OwnerLock(OwnerLock&& other) noexcept
     : file_(std::exchange(other.file_, -1)), held_(std::exchange(other.held_, false)) {}
 

@@ -31,6 +31,9 @@ class OwnerLock {
   };
   [[nodiscard]] static std::optional<Owner> owner_of(const std::string& path);
 
+  // Says where this process, which must be the owner, can be reached from now on.
+  [[nodiscard]] static Result<void> announce(const std::string& path, const std::string& address);
+
  private:
   explicit OwnerLock(int file) : file_(file) {}
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+
+#include <holdfast/client.hpp>
+#include <holdfast/result.hpp>
+
+#include "cli/io.hpp"
+
+namespace CLI {
+class App;
+}
+
+// Where the verbs find their tasks: in a file, or at the server that has it open.
+namespace holdfast::cli {
+
+// As the command line names it. What is not given is looked for: HOLDFAST_SERVER, HOLDFAST_STORE,
+// the configuration's store, holdfast.db in the current folder.
+struct Target {
+  std::string server = {};
+  std::string store = {};
+  std::string config = {};
+  std::string ca_file = {};
+  bool token_in_the_clear = false;
+};
+
+void add_target(CLI::App& verb, Target& target);
+
+struct Connected {
+  Client client;
+  std::string where = {};    // URL, for people
+  bool is_embedded = false;  // nobody runs tasks meanwhile
+};
+
+enum class Missing : bool { is_an_error, is_made };
+
+// Opens the file, or talks to the server that has it open: with HOLDFAST_API_TOKEN, if that is set.
+// A file that somebody else has open for a moment is waited for.
+[[nodiscard]] Result<Connected> connect(const Target& target, Missing missing);
+
+// Says it and gives the exit code. Nothing of a token is ever in it.
+int complain(Io& io, const std::string& verb, const Error& error);
+
+}  // namespace holdfast::cli
