@@ -193,5 +193,15 @@ TEST_F(BenchVerb, removes_its_files_when_it_is_interrupted) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST_F(BenchVerb, measures_the_server_and_counts_what_it_answered) {
+  const Ran ran = bench({"submits", "arrays", "webhooks", "--http", "--requests", "300", "--hooks",
+                         "100", "--connections", "4", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto figures = boost::json::parse(ran.out).at("figures");
+  for (const char* name : {"http_submits_per_s", "http_arrays_per_s", "webhooks_per_s"})
+    EXPECT_GT(figures.at(name).at("value").to_number<double>(), 0) << name;
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 }  // namespace
 }  // namespace holdfast::cli
