@@ -98,7 +98,7 @@ struct Engine::Roles {
   Lending lending{floor, settler.judge(), [this](const auto& record, const auto& transition) {
                     if (transition.to == core::State::pending) news(record.queue);
                   }};
-  Shutdown shutdown{floor, settler, timeouts, processors};
+  Shutdown shutdown{floor, settler, timeouts, processors, lending};
   UuidSource ids{floor.parts.random};
   bool running = false;  // started, and what dead owners left is rescued
 };

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kMostAsked = 64;
 // A queue that has just given nothing is not asked sooner, whatever it says is due.
 constexpr Duration kLeastWait = std::chrono::milliseconds(1);
+// One answer brings no more payload than this, unless it is a single task's: it is all in memory at
+// once, here and at the worker's.
+constexpr std::size_t kMostLentBytes = std::size_t{8} << 20U;
 
 std::unexpected<Error> lost(const std::string& operation, const ports::TaskRecord& record) {
   return fail(ErrorCode::conflict, operation,
@@ -38,6 +41,8 @@ bool was_told_before(const ports::TaskRecord& record, const ports::Held& claim,
   if (record.attempts.empty() || record.attempts.back().token != claim.token) return false;
   const ports::PastAttempt& last = record.attempts.back();
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
+    // One that means that it was done before is kept as a success.
+    if (last.event == core::Event::already_done) return true;
     return last.failure && last.failure->kind == failure->kind &&
            is_kept_as(failure->message, *last.failure);
   }
@@ -48,6 +53,24 @@ bool was_told_before(const ports::TaskRecord& record, const ports::Held& claim,
     return last.event == core::Event::breaker_open;
   }
   return last.event == core::Event::success;
+}
+
+// Where its task stands since, or that the claim is lost.
+Result<core::Transition> told_before(const ports::TaskRecord& record, const ports::Held& claim,
+                                     const core::Outcome& outcome) {
+  if (!was_told_before(record, claim, outcome)) return lost("settle", record);
+  core::Transition told{};
+  told.from = core::State::running;
+  told.to = record.task.state;
+  told.event = record.attempts.back().event;
+  told.due = record.task.due;
+  return told;
+}
+
+// What suffices to know it again: without a result, which may be large.
+core::Outcome gist_of(const core::Outcome& outcome) {
+  if (std::holds_alternative<core::Success>(outcome)) return core::Success{};
+  return outcome;
 }
 
 }  // namespace
@@ -77,12 +100,11 @@ Engine::Ticket Lending::lend(Engine::Loan loan, Engine::Lent then) {
 }
 
 void Lending::withdraw(Engine::Ticket ticket) {
-  for (auto& [queue, desk] : desks_) {
-    const auto found = find(desk, ticket);
-    if (found == desk.waiting.end()) continue;
-    Engine::Lent then = std::move(found->then);
-    desk.waiting.erase(found);  // what it may be given meanwhile finds nobody, and goes back
-    return then(fail(ErrorCode::canceled, "claim", "the claimer is gone"));
+  for (auto desk = desks_.begin(); desk != desks_.end(); ++desk) {
+    const auto found = find(desk->second, ticket);
+    if (found == desk->second.waiting.end()) continue;
+    // What it may be given meanwhile finds nobody, and goes back.
+    return take_out(desk, found)(fail(ErrorCode::canceled, "claim", "the claimer is gone"));
   }
 }
 
@@ -102,46 +124,61 @@ std::list<Lending::Waiting>::iterator Lending::find(Desk& desk, Engine::Ticket t
   return std::ranges::find(desk.waiting, ticket, &Waiting::ticket);
 }
 
+// Names of queues are free text: a desk goes with the last who waits at it.
+Engine::Lent Lending::take_out(Desks::iterator desk, std::list<Waiting>::iterator waiting) {
+  Engine::Lent then = std::move(waiting->then);
+  desk->second.waiting.erase(waiting);
+  if (desk->second.waiting.empty()) desks_.erase(desk);
+  return then;
+}
+
 void Lending::ask(const std::string& queue, Desk& desk, Waiting& waiting) {
   waiting.asked = true;
   desk.noted_due = WallTime::max();
-  floor_.ask(floor_.parts.writer,
-             ports::Claim{.queue = queue,
-                          .max = std::max<std::size_t>(waiting.loan.max, 1),
-                          .owner = std::string(ports::kAway) + waiting.loan.worker,
-                          .lease = waiting.loan.lease,
-                          .now = floor_.wall_now()},
-             [this, queue, ticket = waiting.ticket, news = desk.news](
-                 ports::Asked<ports::Claim>& asked) { answered(queue, ticket, news, asked); });
+  ++under_way_;
+  floor_.ask(
+      floor_.parts.writer,
+      ports::Claim{.queue = queue,
+                   .max = std::max<std::size_t>(waiting.loan.max, 1),
+                   .owner = std::string(ports::kAway) + waiting.loan.worker,
+                   .lease = waiting.loan.lease,
+                   .now = floor_.wall_now()},
+      [this, queue, ticket = waiting.ticket, news = desk.news](ports::Asked<ports::Claim>& asked) {
+        --under_way_;
+        answered(queue, ticket, news, asked);
+        if (stopped_) floor_.on_progress();
+      });
 }
 
 void Lending::answered(const std::string& queue, Engine::Ticket ticket, std::uint64_t news,
                        ports::Asked<ports::Claim>& asked) {
-  Desk& desk = desks_[queue];
+  const auto at = desks_.find(queue);
+  if (at == desks_.end() || find(at->second, ticket) == at->second.waiting.end()) {
+    if (asked.answer) give_back(std::move(asked.answer->tasks), core::HandedBack{});
+    return;
+  }
+  Desk& desk = at->second;
   const auto found = find(desk, ticket);
-  const bool gone = found == desk.waiting.end();
-  if (!asked.answer) {
-    if (gone) return;
-    Engine::Lent then = std::move(found->then);
-    desk.waiting.erase(found);
-    return then(std::unexpected(asked.answer.error()));
-  }
-  const bool gave = !asked.answer->tasks.empty();
-  take_late(asked.answer->tasks);
-  if (gone) return give_back(std::move(asked.answer->tasks), core::HandedBack{});
+  if (!asked.answer) return take_out(at, found)(std::unexpected(asked.answer.error()));
+  std::vector<ports::TaskRecord>& tasks = asked.answer->tasks;
+  const bool gave = !tasks.empty();
+  take_late(tasks);
+  take_too_much(tasks);
   found->asked = false;
-  if (asked.answer->tasks.empty() && (gave || desk.news != news)) {
-    return ask(queue, desk, *found);  // there may be others by now
-  }
-  if (asked.answer->tasks.empty() && found->patient) return went_dry(queue, desk, *asked.answer);
-  Engine::Lent then = std::move(found->then);
-  desk.waiting.erase(found);
+  // There may be others by now. One whose time is up is answered all the same, and a queue that
+  // gives none is not asked faster for what is added to it.
+  const bool has_news = found->patient && !asked.answer->blocked && desk.news != news;
+  if (tasks.empty() && (gave || has_news)) return ask(queue, desk, *found);
+  if (tasks.empty() && found->patient) return went_dry(queue, desk, *asked.answer);
+  if (gave) desk.dry = false;  // and may have more, for others who were not asked for
+  Engine::Lent then = take_out(at, found);
+  run_once();
   if (Observer* observer = floor_.options.observer) {
     const WallTime now = floor_.wall_now();
-    for (const ports::TaskRecord& record : asked.answer->tasks)
+    for (const ports::TaskRecord& record : tasks)
       observer->started(record, now);
   }
-  then(std::move(asked.answer->tasks));
+  then(std::move(tasks));
 }
 
 void Lending::went_dry(const std::string& queue, Desk& desk, const ports::Claim::Answer& answer) {
@@ -158,18 +195,21 @@ void Lending::went_dry(const std::string& queue, Desk& desk, const ports::Claim:
 void Lending::wake_at(const std::string& queue, Desk& desk, WallTime due) {
   const Duration wait = std::clamp(due - floor_.wall_now(), kLeastWait,
                                    std::max(floor_.options.sweep_every, kLeastWait));
+  // Only ever earlier: one who is told of a later time again and again would never look.
+  const SteadyTime at = saturating_add(floor_.now(), wait);
+  if (desk.wake && desk.wake_time <= at) return;
+  desk.wake_time = at;
   desk.wake = floor_.parts.loop.after(wait, [this, queue] { news(queue); });
 }
 
 void Lending::out_of_patience(const std::string& queue, Engine::Ticket ticket) {
-  Desk& desk = desks_[queue];
-  const auto found = find(desk, ticket);
-  if (found == desk.waiting.end()) return;
+  const auto desk = desks_.find(queue);
+  if (desk == desks_.end()) return;
+  const auto found = find(desk->second, ticket);
+  if (found == desk->second.waiting.end()) return;
   found->patient = false;
   if (found->asked) return;  // the store's answer is its own
-  Engine::Lent then = std::move(found->then);
-  desk.waiting.erase(found);
-  then(std::vector<ports::TaskRecord>());
+  take_out(desk, found)(std::vector<ports::TaskRecord>());
 }
 
 void Lending::due_at(const std::string& queue, WallTime due) {
@@ -203,14 +243,16 @@ void Lending::run_once() {
       if (++asked >= kMostAsked) break;
     }
     desk.dry = true;  // until something is new
+    // However those who were asked for fare, the rest of them is not forgotten.
+    wake_at(queue, desk, saturating_add(floor_.wall_now(), floor_.options.sweep_every));
   }
 }
 
 void Lending::stop() {
   stopped_ = true;
-  for (auto& [queue, desk] : desks_) {
-    desk.wake.reset();
-    for (Waiting& waiting : std::exchange(desk.waiting, {})) {
+  Desks desks = std::exchange(desks_, {});
+  for (auto& [queue, desk] : desks) {
+    for (Waiting& waiting : desk.waiting) {
       floor_.parts.loop.post(floor_.guarded(
           [then = std::move(waiting.then)]() mutable { then(std::vector<ports::TaskRecord>()); }));
     }
@@ -229,34 +271,50 @@ void Lending::take_late(std::vector<ports::TaskRecord>& tasks) {
   give_back(std::move(late), core::Expired{});
 }
 
+void Lending::take_too_much(std::vector<ports::TaskRecord>& tasks) {
+  std::size_t bytes = 0;
+  std::size_t count = 0;
+  while (count < tasks.size() &&
+         (count == 0 || bytes + tasks[count].payload.size() <= kMostLentBytes)) {
+    bytes += tasks[count++].payload.size();
+  }
+  const auto first = tasks.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<ports::TaskRecord> rest(std::move_iterator(first), std::move_iterator(tasks.end()));
+  tasks.erase(first, tasks.end());
+  give_back(std::move(rest), core::HandedBack{});
+}
+
 void Lending::give_back(std::vector<ports::TaskRecord> tasks, const core::Outcome& outcome) {
-  // Where the store does not answer well, their leases end.
-  for (ports::TaskRecord& record : tasks)
-    carry_out(std::move(record), outcome, {}, [](const Result<core::Transition>&) {});
+  for (ports::TaskRecord& record : tasks) {
+    ++under_way_;
+    carry_out(std::move(record), outcome, {}, [this](const Result<core::Transition>&) {
+      --under_way_;  // where the store does not answer well, its lease ends
+      if (stopped_) floor_.on_progress();
+    });
+  }
+}
+
+void Lending::look_up(TaskId id, LookedUp then) {
+  floor_.ask(floor_.parts.reader, ports::Find{id},
+             [id, then = std::move(then)](ports::Asked<ports::Find>& asked) mutable {
+               if (!asked.answer) return then(std::unexpected(asked.answer.error()));
+               if (!*asked.answer) {
+                 return then(fail(ErrorCode::not_found, "settle", "there is no task " + id.text()));
+               }
+               then(**std::move(asked.answer));
+             });
 }
 
 void Lending::settle(ports::Held claim, core::Outcome outcome, std::optional<Engine::Ruled> ruled,
                      Engine::Decided then) {
-  floor_.ask(
-      floor_.parts.reader, ports::Find{claim.id},
-      [this, claim, ruled, outcome = std::move(outcome),
-       then = std::move(then)](ports::Asked<ports::Find>& asked) mutable {
-        if (!asked.answer) return then(std::unexpected(asked.answer.error()));
-        if (!*asked.answer) {
-          return then(fail(ErrorCode::not_found, "settle", "there is no task " + claim.id.text()));
-        }
-        ports::TaskRecord& record = **asked.answer;
-        if (record.task.state == core::State::running && record.task.token == claim.token) {
-          return carry_out(std::move(record), std::move(outcome), ruled, std::move(then));
-        }
-        if (!was_told_before(record, claim, outcome)) return then(lost("settle", record));
-        core::Transition told{};
-        told.from = core::State::running;
-        told.to = record.task.state;
-        told.event = record.attempts.back().event;
-        told.due = record.task.due;
-        then(std::move(told));
-      });
+  look_up(claim.id, [this, claim, ruled, outcome = std::move(outcome),
+                     then = std::move(then)](Result<ports::TaskRecord> found) mutable {
+    if (!found) return then(std::unexpected(std::move(found).error()));
+    if (found->task.state == core::State::running && found->task.token == claim.token) {
+      return carry_out(*std::move(found), std::move(outcome), ruled, std::move(then));
+    }
+    then(told_before(*found, claim, outcome));
+  });
 }
 
 ports::Change::One Lending::judge(const ports::TaskRecord& record, core::Outcome outcome,
@@ -266,28 +324,30 @@ ports::Change::One Lending::judge(const ports::TaskRecord& record, core::Outcome
     const TaskType& type = known ? *known : floor_.type_or_default(record.type);
     return judge_.judge(record, type, std::move(outcome)).change;
   }
+  // What the failure asks for is in it, as far as the worker's rules go along with that.
+  const retry::Wait wait = retry::fixed(ruled->wait).capped(ruled->wait);
   const TaskType of_worker{.name = record.type,
                            .options = {.policy = {.attempts = ruled->attempts,
                                                   .crashes = ruled->crashes,
                                                   .replays = ruled->replays,
-                                                  .wait = retry::fixed(ruled->wait)}}};
+                                                  .wait = wait}}};
   return judge_.judge(record, of_worker, std::move(outcome), &ruled->verdict).change;
 }
 
 void Lending::carry_out(ports::TaskRecord record, core::Outcome outcome,
                         const std::optional<Engine::Ruled>& ruled, Engine::Decided then) {
   ports::Change change;
+  core::Outcome gist = gist_of(outcome);
   change.changes.push_back(judge(record, std::move(outcome), ruled));
   const core::Transition& transition = change.changes.front().transition;
   if (!core::is_terminal(transition.to)) due_at(record.queue, transition.due);
   floor_.ask(floor_.parts.writer, std::move(change),
-             [this, record = std::move(record),
+             [this, record = std::move(record), gist = std::move(gist),
               then = std::move(then)](ports::Asked<ports::Change>& asked) mutable {
                if (!asked.answer) return then(std::unexpected(asked.answer.error()));
                if (asked.answer->front() != ports::Change::Done::applied) {
                  ++floor_.stats.refused;
-                 return then(fail(ErrorCode::conflict, "settle",
-                                  "the claim on task " + record.id.text() + " is lost"));
+                 return recall({record.id, record.task.token}, std::move(gist), std::move(then));
                }
                const ports::Change::One& done = asked.verb.changes.front();
                ++floor_.stats.settled[static_cast<std::size_t>(done.transition.event)];
@@ -301,6 +361,15 @@ void Lending::carry_out(ports::TaskRecord record, core::Outcome outcome,
                floor_.on_progress();
              });
   run_once();
+}
+
+// Who was faster may have told the same: a report may come twice at once.
+void Lending::recall(ports::Held claim, core::Outcome gist, Engine::Decided then) {
+  look_up(claim.id, [claim, gist = std::move(gist),
+                     then = std::move(then)](const Result<ports::TaskRecord>& found) mutable {
+    if (!found) return then(std::unexpected(found.error()));
+    then(told_before(*found, claim, gist));
+  });
 }
 
 void Lending::extend(ports::Held claim, Duration lease, Engine::Extended then) {

@@ -39,7 +39,11 @@ class Lending {
   void due_at(const std::string& queue, WallTime due);
   void news(const std::string& queue);  // there may be tasks that are due
   void run_once();
-  void stop();  // nobody waits any more
+  // Nobody waits any more. What claims under way bring is handed back.
+  void stop();
+  // The store has not answered yet what is not to be left with nobody.
+  [[nodiscard]] bool is_claiming() const noexcept { return under_way_ > 0; }
+  [[nodiscard]] std::size_t queue_count() const noexcept { return desks_.size(); }  // waited at
 
  private:
   struct Waiting {
@@ -56,7 +60,10 @@ class Lending {
     std::uint64_t news = 0;
     WallTime noted_due = WallTime::max();
     std::unique_ptr<ports::Loop::Timer> wake = {};
+    SteadyTime wake_time{};  // of `wake`, if there is one
   };
+  using Desks = std::map<std::string, Desk, std::less<>>;
+  using LookedUp = std::move_only_function<void(Result<ports::TaskRecord>)>;
 
   void ask(const std::string& queue, Desk& desk, Waiting& waiting);
   void answered(const std::string& queue, Engine::Ticket ticket, std::uint64_t news,
@@ -65,17 +72,22 @@ class Lending {
   void wake_at(const std::string& queue, Desk& desk, WallTime due);
   void out_of_patience(const std::string& queue, Engine::Ticket ticket);
   void take_late(std::vector<ports::TaskRecord>& tasks);
+  void take_too_much(std::vector<ports::TaskRecord>& tasks);
   void give_back(std::vector<ports::TaskRecord> tasks, const core::Outcome& outcome);
   void carry_out(ports::TaskRecord record, core::Outcome outcome,
                  const std::optional<Engine::Ruled>& ruled, Engine::Decided then);
+  void look_up(TaskId id, LookedUp then);
+  void recall(ports::Held claim, core::Outcome gist, Engine::Decided then);
   [[nodiscard]] ports::Change::One judge(const ports::TaskRecord& record, core::Outcome outcome,
                                          const std::optional<Engine::Ruled>& ruled);
   [[nodiscard]] std::list<Waiting>::iterator find(Desk& desk, Engine::Ticket ticket);
+  [[nodiscard]] Engine::Lent take_out(Desks::iterator desk, std::list<Waiting>::iterator waiting);
 
   Floor& floor_;
   Judge& judge_;
   const Carried carried_;
-  std::map<std::string, Desk, std::less<>> desks_;
+  Desks desks_;                // where somebody waits
+  std::size_t under_way_ = 0;  // claims, and what is handed back
   bool stopped_ = false;
 };
 

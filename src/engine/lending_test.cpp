@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/settler.hpp"
 #include "support/engine_world.hpp"
 
 namespace holdfast::engine {
@@ -284,6 +285,178 @@ TEST(Lending, a_store_that_is_away_is_told_to_the_claimer) {
   world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
   const auto claimer = world.claim({.wait = 5s});
   EXPECT_EQ(claimer->error->code, ErrorCode::unavailable);
+}
+
+TEST(Lending, a_shutdown_hands_back_what_claims_under_way_bring) {  // T3
+  LendingWorld world;
+  const TaskId id = world.submit();
+  world.lane.takes = 10ms;
+  const auto claimer = world.claim({.wait = 20s});
+  const auto never_answered = world.claim();
+  // As soon as it is told so, as a server does.
+  world.engine->shut_down([&](const ShutdownReport&) { world.engine.reset(); });
+  world.loop.pass(1s);
+  EXPECT_FALSE(world.engine);
+  EXPECT_TRUE(claimer->tasks.empty());
+  EXPECT_TRUE(never_answered->tasks.empty());
+  EXPECT_EQ(world.state(id), State::pending);
+  EXPECT_EQ(world.record(id).task.spent, core::Spent());
+}
+
+TEST(Lending, later_tasks_do_not_put_off_the_look_for_earlier_ones) {
+  LendingWorld world;
+  world.submit({.due = world.clock.wall_now() + 600ms});
+  const auto claimer = world.claim({.wait = 20s});
+  for (int i = 0; i < 10; ++i) {
+    world.loop.pass(100ms);
+    world.submit({.due = world.clock.wall_now() + 1h});
+  }
+  EXPECT_EQ(claimer->tasks.size(), 1U);
+}
+
+TEST(Lending, a_burst_finds_all_who_wait_however_many) {
+  LendingWorld world;
+  std::vector<std::shared_ptr<LendingWorld::Claimer>> claimers;
+  for (int i = 0; i < 200; ++i)
+    claimers.push_back(world.claim({.wait = 20s}));
+  world.loop.pass(5s);
+  std::vector<ports::NewTask> burst(200, ports::NewTask{.type = "t", .queue = "q"});
+  world.engine->submit(std::move(burst), [](const auto&) {});
+  world.loop.settle();
+  const auto found =
+      std::ranges::count_if(claimers, [](const auto& one) { return one->tasks.size() == 1; });
+  EXPECT_EQ(found, 200);
+}
+
+TEST(Lending, who_is_not_asked_for_is_not_forgotten_when_the_store_was_away) {
+  LendingWorld world;
+  std::vector<std::shared_ptr<LendingWorld::Claimer>> claimers;
+  for (int i = 0; i < 65; ++i)
+    claimers.push_back(world.claim({.wait = 20s}));
+  world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
+  world.engine->submit({{.type = "t", .queue = "q"}}, [](const auto&) {});
+  world.loop.settle();
+  world.lane.away.reset();
+  const auto tasks = [&] {
+    return std::ranges::count_if(claimers, [](const auto& one) { return !one->tasks.empty(); });
+  };
+  static_cast<void>(ports::ask(
+      world.store,
+      ports::Submit{{{.id = TaskId::parse("00000000-0000-7000-8000-000000000001").value(),
+                      .type = "t",
+                      .queue = "q"}}}));  // by another process
+  world.loop.pass(2s);
+  EXPECT_EQ(tasks(), 1);
+}
+
+TEST(Lending, who_waits_at_a_queue_that_gives_none_is_answered_in_time_whatever_is_added) {
+  LendingWorld world;
+  world.engine->configure({.queue = "q", .paused = true}, [](const auto&) {});
+  world.loop.settle();
+  world.lane.takes = 10ms;
+  const auto claimer = world.claim({.wait = 100ms});
+  std::size_t claims = 0;
+  world.lane.seen = [&](const ports::Request& request) {
+    if (std::holds_alternative<ports::Asked<ports::Claim>>(request)) ++claims;
+  };
+  for (int i = 0; i < 100; ++i) {
+    world.engine->submit({{.type = "t", .queue = "q"}}, [](const auto&) {});
+    world.loop.pass(5ms);
+  }
+  EXPECT_EQ(claimer->answers, 1);
+  EXPECT_LE(claims, 25U) << "each of those submitted may be one, until it is answered";
+}
+
+// Callers name queues as they like.
+TEST(Lending, nothing_is_kept_of_a_queue_that_nobody_waits_at) {
+  World world;
+  Floor floor({.loop = world.loop,
+               .writer = world.lane,
+               .reader = world.lane,
+               .clock = world.clock,
+               .random = world.random,
+               .log = {}},
+              {});
+  Settler settler(floor);
+  Lending lending(floor, settler.judge(), [](const auto&, const auto&) {});
+  Engine::Ticket last = 0;
+  for (int i = 0; i < 5; ++i) {
+    const std::string queue = "free text " + std::to_string(i);
+    for (const Duration wait : {Duration(0s), Duration(2s), Duration(1h)}) {
+      last = lending.lend({.queue = queue, .worker = "w", .wait = wait}, [](const auto&) {});
+    }
+    world.loop.pass(3s);
+    EXPECT_EQ(lending.queue_count(), 1U);
+    lending.withdraw(last);
+    EXPECT_EQ(lending.queue_count(), 0U);
+  }
+  static_cast<void>(lending.lend({.queue = "q", .worker = "w", .wait = 1s}, [](const auto&) {}));
+  lending.withdraw("w");
+  world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
+  static_cast<void>(lending.lend({.queue = "p", .worker = "w", .wait = 1s}, [](const auto&) {}));
+  world.loop.settle();
+  EXPECT_EQ(lending.queue_count(), 0U);
+}
+
+TEST(Lending, a_worker_that_caps_its_waits_is_not_kept_waiting_longer) {  // T1
+  LendingWorld world;
+  world.submit({.type = "of the worker"});
+  const auto claimer = world.claim();
+  const Engine::Ruled ruled{.verdict = {.kind = VerdictKind::retry}, .wait = 30s};
+  const Failure failure{.message = "not now", .retry_after = 1h};
+  EXPECT_EQ(world.settle(claimer->tasks.at(0), failure, ruled)->wait, 30s);
+}
+
+TEST(Lending, what_is_told_twice_at_once_is_no_conflict) {  // N6
+  LendingWorld world;
+  for (const core::Outcome& outcome :
+       {core::Outcome(core::Success{"42"}), core::Outcome(Failure{.message = "no"})}) {
+    world.submit();
+    const auto claimer = world.claim();
+    const ports::Held claim{claimer->tasks.at(0).id, claimer->tasks[0].task.token};
+    std::vector<Result<core::Transition>> told;
+    const auto keep = [&](auto answer) { told.push_back(std::move(answer)); };
+    world.engine->settle(claim, outcome, {}, keep);
+    world.engine->settle(claim, outcome, {}, keep);
+    world.engine->settle(claim, core::HandedBack{}, {}, keep);
+    world.loop.settle();
+    ASSERT_EQ(told.size(), 3U);
+    ASSERT_TRUE(told[0]);
+    ASSERT_TRUE(told[1]) << told[1].error().text();
+    EXPECT_EQ(told[0]->to, told[1]->to);
+    EXPECT_EQ(told[2].error().code, ErrorCode::conflict);
+  }
+}
+
+TEST(Lending, a_failure_that_was_a_success_may_be_told_again) {
+  LendingWorld world;
+  auto classifier = std::make_shared<const Classifier>(
+      Classifier::make({{.name = "done", .http_status = {409}, .verdict = VerdictKind::success}})
+          .value());
+  world.engine->handle("once", {.classifier = classifier});
+  world.submit({.type = "once"});
+  const auto claimer = world.claim();
+  const Failure exists{.message = "it exists", .http_status = 409};
+  EXPECT_EQ(world.settle(claimer->tasks.at(0), exists)->to, State::succeeded);
+  const auto again = world.settle(claimer->tasks[0], exists);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->to, State::succeeded);
+}
+
+TEST(Lending, one_answer_brings_no_more_than_fits_into_memory) {
+  LendingWorld world;
+  std::vector<TaskId> ids;
+  for (int i = 0; i < 3; ++i)
+    ids.push_back(world.submit({.payload = std::string(std::size_t{5} << 20U, 'x')}));
+  const auto claimer = world.claim({.max = 1000});
+  EXPECT_EQ(claimer->tasks.size(), 1U) << "one of them, however large it is";
+  EXPECT_EQ(world.state(ids[1]), State::pending);
+  EXPECT_EQ(world.record(ids[1]).task.spent, core::Spent());
+  const auto others = world.claim({.max = 1000});
+  ASSERT_EQ(others->tasks.size(), 1U);
+  EXPECT_EQ(others->tasks[0].id, ids[1]);
+  world.submit();
+  EXPECT_EQ(world.claim({.max = 1000})->tasks.size(), 2U);
 }
 
 }  // namespace

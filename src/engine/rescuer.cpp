@@ -52,16 +52,18 @@ void Rescuer::found(ports::Asked<ports::Overdue>& asked) {
   if (!asked.answer) return failed(asked.answer.error());
   const bool more = asked.answer->size() >= kPage;
   Records lost;
-  std::vector<ports::Held> ours;
+  std::vector<ports::Held> alive;
   for (ports::TaskRecord& record : *asked.answer) {
     const ports::Held claim{record.id, record.task.token};
     if (record.owner == floor_.options.owner && floor_.runs.find(claim)) {
-      ours.push_back(claim);  // the clock was set, or the store was away: it runs on
+      alive.push_back(claim);  // the clock was set, or the store was away: it runs on
+    } else if (first_ && record.owner.starts_with(ports::kAway)) {
+      alive.push_back(claim);  // nobody was here to extend it: its worker gets time to find us
     } else {
       lost.push_back(std::move(record));
     }
   }
-  if (!ours.empty()) renew(std::move(ours));
+  if (!alive.empty()) renew(std::move(alive));
   if (!lost.empty()) return settle(std::move(lost), more);
   more ? ask() : done();
 }

@@ -15,6 +15,9 @@ namespace holdfast::engine {
 //
 // An attempt that had begun counts as a crash of its task. One that had not is handed back with
 // nothing spent (N7); that is known only of the process before this one, by its witness.
+//
+// Workers elsewhere outlive a restart of this process, but cannot extend their leases during it: at
+// start those that have ended last one lease longer.
 class Rescuer {
  public:
   // `due` hears of queues that have got tasks back.

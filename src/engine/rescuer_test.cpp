@@ -154,6 +154,33 @@ TEST(Rescuer, claims_nothing_before_the_store_has_answered_the_first_rescue) {  
   EXPECT_EQ(world.state(id), State::succeeded);
 }
 
+// Nobody was there to extend them while the process that holds the store was down.
+TEST(Rescuer, leaves_workers_elsewhere_a_lease_after_a_restart) {  // N7, N8
+  RescuerWorld world;
+  world.run(std::make_shared<TestHandler>());
+  const TaskId alive = world.submit({.queue = "away"});
+  const TaskId dead = world.submit({.queue = "away"});
+  std::vector<ports::TaskRecord> lent;
+  static_cast<void>(world.engine->lend({.queue = "away", .max = 2, .worker = "w", .lease = 10s},
+                                       [&](auto answer) { lent = answer.value(); }));
+  world.loop.settle();
+  ASSERT_EQ(lent.size(), 2U);
+  world.engine.reset();
+  world.loop.pass(35s);
+  world.crash();
+  world.run(std::make_shared<TestHandler>());
+  world.loop.pass(5s);
+  EXPECT_EQ(world.state(alive), State::running);
+  std::optional<core::State> state;
+  world.engine->settle({alive, lent[0].task.token}, core::Success{}, {},
+                       [&](const auto& settled) { state = settled.value().to; });
+  world.loop.settle();
+  EXPECT_EQ(state, State::succeeded);
+  EXPECT_EQ(world.state(dead), State::running);
+  world.loop.pass(27s);
+  EXPECT_EQ(world.record(dead).task.spent.crashes, 1);
+}
+
 TEST(Rescuer, its_word_for_a_crash_is_retried_by_all_presets) {
   const Classifier all = Classifier::make(presets::all()).value();
   EXPECT_EQ(all({.message = "the process that ran it is gone", .kind = FailureKind::crash}).kind,

@@ -66,6 +66,7 @@ bool Shutdown::all_ended() const {
 void Shutdown::run_once() {
   if (!started_ || done_ || !all_ended()) return;
   const bool claiming =
+      lending_.is_claiming() ||
       std::ranges::any_of(processors_, [](const auto& queue) { return queue->is_claiming(); });
   const bool hopeless = floor_.broken() || (settler_.in_trouble() && floor_.now() >= give_up_at_);
   if ((claiming || !settler_.idle()) && !hopeless) return;

@@ -6,6 +6,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/floor.hpp"
+#include "engine/lending.hpp"
 #include "engine/processor.hpp"
 #include "engine/settler.hpp"
 #include "engine/timeouts.hpp"
@@ -18,8 +19,13 @@ class Shutdown {
   using Then = std::move_only_function<void(ShutdownReport)>;
   using Processors = std::vector<std::unique_ptr<Processor>>;
 
-  Shutdown(Floor& floor, Settler& settler, Timeouts& timeouts, const Processors& processors)
-      : floor_(floor), settler_(settler), timeouts_(timeouts), processors_(processors) {}
+  Shutdown(Floor& floor, Settler& settler, Timeouts& timeouts, const Processors& processors,
+           const Lending& lending)
+      : floor_(floor),
+        settler_(settler),
+        timeouts_(timeouts),
+        processors_(processors),
+        lending_(lending) {}
 
   // `last` stops what must work until the end.
   void start(Then then, std::function<void()> last);
@@ -36,6 +42,7 @@ class Shutdown {
   Settler& settler_;
   Timeouts& timeouts_;
   const Processors& processors_;
+  const Lending& lending_;
 
   std::vector<Then> waiting_;
   std::function<void()> last_;

@@ -171,7 +171,7 @@ class Trickster {
 };
 
 constexpr std::string_view kAccepted =
-    R"([{"id":"01930000-0000-7000-8000-000000000001","existed":false}])";
+    R"({"id":"01930000-0000-7000-8000-000000000001","existed":false})";
 
 TEST(RemoteClient, a_task_without_a_key_is_sent_again_with_the_same_one) {  // N5
   Trickster server([](const ServedRequest&, int number) {
@@ -182,7 +182,7 @@ TEST(RemoteClient, a_task_without_a_key_is_sent_again_with_the_same_one) {  // N
   ASSERT_TRUE(id) << id.error().text();
   const auto came = server.came();
   ASSERT_EQ(came.size(), 3U);
-  const auto first = wire::read_submissions(came[0].body, {}).value().at(0).value();
+  const auto first = wire::read_submission(came[0].body, {}).value();
   EXPECT_THAT(first.key, StartsWith("once-"));
   EXPECT_EQ(came[0].body, came[2].body);
 }
@@ -197,6 +197,38 @@ TEST(RemoteClient, a_server_that_is_busy_is_asked_again) {
   const auto counts = client.counts();
   EXPECT_TRUE(counts) << counts.error().text();
   EXPECT_EQ(server.came().size(), 5U);
+}
+
+TEST(RemoteClient, a_queue_that_is_full_is_asked_again) {
+  Trickster server([](const ServedRequest&, int number) {
+    return number < 3 ? http_answer("429 Full", R"({"type":"urn:holdfast:overloaded"})",
+                                    "Retry-After: 0\r\n")
+                      : http_answer("201 Created", kAccepted);
+  });
+  Client client(server.url());
+  const auto id = client.submit({.type = "t"});
+  EXPECT_TRUE(id) << id.error().text();
+  EXPECT_EQ(server.came().size(), 3U);
+}
+
+TEST(RemoteClient, a_refused_token_is_told_once_for_all_tasks) {
+  Trickster server([](const ServedRequest&, int) { return http_answer("401 Who", "{}"); });
+  Client client(server.url(), {.token = "wrong"});
+  const auto ids = client.submit(std::vector<Submission>(100, Submission{.type = "t"}));
+  ASSERT_FALSE(ids);
+  EXPECT_EQ(ids.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(server.came().size(), 1U);
+}
+
+TEST(RemoteClient, a_refusal_does_not_say_that_an_earlier_try_was_not_accepted) {  // N5
+  Trickster server([](const ServedRequest&, int number) {
+    return number == 1 ? std::string() : http_answer("401 Who", "{}");
+  });
+  Client client(server.url(), {.token = "wrong"});
+  const auto id = client.submit({.type = "t"});
+  ASSERT_FALSE(id);
+  EXPECT_EQ(id.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(id.error().message, HasSubstr("does not know the token"));
 }
 
 TEST(RemoteClient, does_not_wait_past_its_patience) {

@@ -91,6 +91,32 @@ TEST(RemoteWorker, its_own_rules_decide_where_the_server_has_none) {  // C1, T1
   EXPECT_EQ(own->attempts, 1);
 }
 
+TEST(RemoteWorker, tells_its_handlers_who_has_handed_it_in) {
+  testing::TestApi api;
+  Worker worker(api.url(), quiet());
+  worker.on("t", [](Job& job) { return job.trace(); });
+  ASSERT_TRUE(worker.start());
+  Client client(api.url());
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const auto info = client.wait(client.submit({.type = "t", .trace = trace}).value(), kLong);
+  ASSERT_TRUE(info) << info.error().text();
+  EXPECT_EQ(info->result, trace);
+}
+
+TEST(RemoteWorker, what_cannot_be_tried_again_before_its_deadline_is_dead) {  // T1
+  testing::TestApi api;
+  Worker worker(api.url(), quiet());
+  worker.on("t", [] { throw std::runtime_error("connection reset by peer"); },
+            {.attempts = 100, .wait = retry::fixed(2h)});
+  ASSERT_TRUE(worker.start());
+  Client client(api.url());
+  const WallTime deadline = system_clock().wall_now() + 1h;
+  const auto dead = client.wait(client.submit({.type = "t", .deadline = deadline}).value(), kLong);
+  ASSERT_TRUE(dead) << dead.error().text();
+  EXPECT_EQ(dead->dead_reason, DeadReason::deadline);
+  EXPECT_EQ(dead->attempts, 1);
+}
+
 TEST(RemoteWorker, the_servers_rules_count_more_than_its_own) {
   node::Node::Work work;
   work.types.emplace_back(

@@ -156,6 +156,8 @@ class HttpClient::Worker {
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
                       static_cast<long>(options_.most_idle_connections));
+    curl_multi_setopt(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                      static_cast<long>(options_.most_connections));
     watch(EPOLL_CTL_ADD, inbox_->wake.get(), EPOLLIN);
     thread_ = std::thread([this] { run(); });
   }

@@ -31,6 +31,9 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   std::shared_ptr<const std::string> body = {};  // shared, never copied as a whole
   Duration timeout = std::chrono::seconds(30);   // of all of it; zero or less: none
+  // Nothing has come or gone for so long; to the second, zero or less: none. For what may take its
+  // time while it goes on.
+  Duration stall_timeout = {};
   Duration connect_timeout = std::chrono::seconds(10);
   std::size_t most_response_bytes = std::size_t{1} << 20;
   std::shared_ptr<const AddressGuard> guard = {};  // none: public addresses only
@@ -80,6 +83,7 @@ struct HttpClientOptions {
   std::string proxy = {};
   std::string user_agent = "holdfast";
   std::size_t most_idle_connections = 1000;
+  std::size_t most_connections = 0;  // at once; what is more waits for its turn; 0: no limit
 };
 
 // A request under way, to cancel it. Threads: any.

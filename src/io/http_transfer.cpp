@@ -161,6 +161,9 @@ std::optional<HttpError> HttpTransfer::prepare(SteadyTime now) {
   set_method_and_body();
   const bool ends = deadline_ != SteadyTime::max();
   set(easy, CURLOPT_TIMEOUT_MS, ends ? milliseconds(deadline_ - now) : 0L);
+  const auto stall = std::chrono::ceil<std::chrono::seconds>(request_.stall_timeout).count();
+  set(easy, CURLOPT_LOW_SPEED_LIMIT, stall > 0 ? 1L : 0L);
+  set(easy, CURLOPT_LOW_SPEED_TIME, std::max(static_cast<long>(stall), 0L));
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_timeout));
   // Over TLS a server says at once whether connections can be shared: it is worth waiting for. In
   // the clear that is known with the first answer, which may be slow.

@@ -18,6 +18,12 @@ constexpr int kMostAtOnce = 100;
 constexpr Duration kWithdrawAgain = 200ms;
 // Nobody waits longer for an answer that needs no waiting.
 constexpr Duration kTimeout = 20s;
+// What brings much may take its time, as long as something comes.
+constexpr Duration kLongestClaim = 10min;
+// A line that is slower than this is as good as none.
+constexpr std::size_t kBytesPerSecond = std::size_t{64} << 10U;
+// A worker whose clock is ahead would get a task again at once that is too late for it only.
+constexpr Duration kTooLateAgain = 1s;
 
 template <class Request>
 std::string json_of(const Request& request) {
@@ -37,6 +43,7 @@ ports::TaskRecord to_record(wire::Claimed claimed, const std::string& owner) {
   record.type = std::move(claimed.type);
   record.queue = std::move(claimed.queue);
   record.payload = std::move(claimed.payload);
+  record.trace = std::move(claimed.trace);
   record.limits = {.attempts = claimed.max_attempts, .timeout = claimed.timeout};
   record.task.state = core::State::running;
   record.task.spent = claimed.spent;
@@ -72,7 +79,7 @@ wire::Ruled ruled_by(const core::Transition& transition) {
 
 RemoteCall call_for(ports::Change::One& change) {
   const core::Transition& transition = change.transition;
-  RemoteCall call{.operation = "settle", .timeout = kTimeout};
+  RemoteCall call{.operation = "settle"};
   if (transition.to == core::State::succeeded) {
     call.path = path_of(change.id, "complete");
     call.body = json_of(wire::CompleteRequest{.token = change.token, .result = change.result});
@@ -82,6 +89,7 @@ RemoteCall call_for(ports::Change::One& change) {
     call.path = path_of(change.id, "release");
     wire::ReleaseRequest release{.token = change.token};
     if (transition.event == core::Event::breaker_open) release.wait = transition.wait;
+    if (transition.event == core::Event::expire) release.wait = kTooLateAgain;
     call.body = json_of(release);
     return call;
   }
@@ -97,13 +105,19 @@ RemoteCall call_for(ports::Change::One& change) {
   if (transition.dead_reason == DeadReason::replays) {
     request.ruled->attempts = transition.spent.attempts;
   }
+  // One that cannot be tried again before its deadline was given no wait.
+  const bool is_dead = transition.to == core::State::dead;
+  if (is_dead && transition.deadline && transition.wait == Duration::zero()) {
+    request.ruled->wait = core::TaskPolicy().longest_wait;
+  }
   call.path = path_of(change.id, "fail");
   call.body = json_of(request);
   return call;
 }
 
+// Said by the server itself: a proxy in front of it that does not find it says 404, too.
 bool is_lost(const RemoteFault& fault) {
-  return fault.status == 404 || fault.status == 409;
+  return fault.is_of_holdfast && (fault.status == 404 || fault.status == 409);
 }
 
 // What only a new server, a new token or another day can mend is tried until then: nothing of it
@@ -179,7 +193,8 @@ void RemoteLane::answer(ports::Asked<ports::Claim> asked, Done done) {
   RemoteCall call{.operation = "claim",
                   .path = "/v1/claims",
                   .body = json_of(request),
-                  .timeout = kPoll + kTimeout};
+                  .timeout = kLongestClaim,
+                  .stall_timeout = kPoll + kTimeout};
   ++claims_under_way_;
   send(std::move(call), [this, at = clock_.now(), asked = std::move(asked),
                          done = std::move(done)](RemoteAnswer told) mutable {
@@ -217,11 +232,12 @@ void RemoteLane::answer(ports::Asked<ports::Change> asked, Done done) {
     const Claimed claim{change.id, change.token};
     if (const auto known = carried_out_.find(claim); known != carried_out_.end()) {
       all->answers[at] = known->second;
-      carried_out_.erase(known);
-      loop_.post([all] { all->end_one(); });
+      loop_.post([this, all] { end_one(*all); });
       continue;
     }
-    send(call_for(change), [this, all, at, claim, count](const RemoteAnswer& told) {
+    RemoteCall call = call_for(change);
+    call.timeout = kTimeout + std::chrono::seconds(call.body.size() / kBytesPerSecond);
+    send(std::move(call), [this, all, at, claim, count](const RemoteAnswer& told) {
       using Carried = ports::Change::Done;
       if (told) {
         all->answers[at] = Carried::applied;
@@ -232,14 +248,18 @@ void RemoteLane::answer(ports::Asked<ports::Change> asked, Done done) {
       }
       const bool answered = told || is_lost(told.error());
       if (answered && count > 1) carried_out_[claim] = all->answers[at];
-      const bool is_last = all->unanswered == 1;
-      if (is_last && !all->error) {
-        for (const ports::Change::One& one : all->asked.verb.changes)
-          carried_out_.erase({one.id, one.token});
-      }
-      all->end_one();
+      end_one(*all);
     });
   }
+}
+
+// While one of them is not told, all are asked for again.
+void RemoteLane::end_one(Gathering<ports::Change>& all) {
+  if (all.unanswered == 1 && !all.error) {
+    for (const ports::Change::One& one : all.asked.verb.changes)
+      carried_out_.erase({one.id, one.token});
+  }
+  all.end_one();
 }
 
 void RemoteLane::answer(ports::Asked<ports::Renew> asked, Done done) {
@@ -250,15 +270,19 @@ void RemoteLane::answer(ports::Asked<ports::Renew> asked, Done done) {
   all->answers.resize(count);
   all->unanswered = std::max<std::size_t>(count, 1);
   if (count == 0) loop_.post([all] { all->end_one(); });
+  // One that hangs must not keep the others from being extended in time.
+  const Duration timeout = std::clamp<Duration>(lease / 3, 1s, kTimeout);
   for (std::size_t at = 0; at < count; ++at) {
     const ports::Held& claim = all->asked.verb.claims[at];
     RemoteCall call{.operation = "extend",
                     .path = path_of(claim.id, "extend"),
                     .body = json_of(wire::ExtendRequest{.token = claim.token,
                                                         .lease = std::max<Duration>(lease, 1ms)}),
-                    .timeout = kTimeout};
-    send(std::move(call), [all, at](const RemoteAnswer& told) {
+                    .timeout = timeout};
+    send(std::move(call), [this, all, at, claim](const RemoteAnswer& told) {
       if (!told && !is_lost(told.error())) all->error = error_of(told.error());
+      // Nobody asks for what became of one that is lost.
+      if (!told && is_lost(told.error())) carried_out_.erase({claim.id, claim.token});
       all->answers[at] = told.has_value();
       all->end_one();
     });

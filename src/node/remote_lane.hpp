@@ -53,6 +53,7 @@ class RemoteLane final : public ports::StoreLane {
   template <class Verb>
   void answer(ports::Asked<Verb> asked, Done done);  // what no worker asks
   void later(ports::Request request, Done done);
+  void end_one(Gathering<ports::Change>& all);
 
   struct Claimed {
     TaskId id;

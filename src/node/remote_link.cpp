@@ -109,7 +109,12 @@ Result<T> readable(Result<T> read, const std::string& operation) {
 
 // Whether entry by entry the server would say something else: the whole was too much for it.
 bool was_too_much(const RemoteFault& fault) {
-  return fault.error.code == ErrorCode::invalid_argument;
+  return fault.status == 400 || fault.status == 413;
+}
+
+// Whether it is about this one task, and others may fare better.
+bool is_of_task(const RemoteFault& fault) {
+  return was_too_much(fault) || fault.status == 409 || fault.status == 422 || fault.status == 429;
 }
 
 std::string query_of(const TaskFilter& filter) {
@@ -230,6 +235,7 @@ class RemoteLink final : public Link {
 
   using Accepted = std::vector<Result<TaskId>>;
   Result<void> submit_some(std::span<const Submission> submissions, Accepted& answers);
+  Result<void> submit_one(const Submission& submission, Accepted& answers);
   std::vector<Submission> with_keys(std::span<const Submission> submissions);
 
   const Client::Options options_;
@@ -266,7 +272,15 @@ std::expected<Answered, Refused> RemoteLink::ask(RemoteCall call, Duration patie
                       sent_now = !once && once.error().was_sent;
                       return once;
                     });
-  if (!answer) return std::unexpected(Refused{std::move(answer).error(), was_sent});
+  if (!answer) {
+    RemoteFault fault = std::move(answer).error();
+    // This time nothing happened. Of the times before nobody knows, unless the same was too much
+    // for the server then, too.
+    if (was_sent && fault.error.code == ErrorCode::invalid_argument && !was_too_much(fault)) {
+      fault.error.code = ErrorCode::unavailable;
+    }
+    return std::unexpected(Refused{std::move(fault), was_sent});
+  }
   return Answered{*std::move(answer), was_sent};
 }
 
@@ -306,6 +320,7 @@ Result<std::vector<Result<TaskId>>> RemoteLink::submit(std::span<const Submissio
 
 // All of them, or none has an answer.
 Result<void> RemoteLink::submit_some(std::span<const Submission> some, Accepted& answers) {
+  if (some.size() == 1) return submit_one(some.front(), answers);
   std::string body;
   wire::JsonWriter writer(body);
   writer.begin_array();
@@ -315,11 +330,7 @@ Result<void> RemoteLink::submit_some(std::span<const Submission> some, Accepted&
   auto asked = ask({.operation = "submit", .path = "/v1/tasks", .body = std::move(body)});
   if (!asked) {
     const RemoteFault& fault = asked.error().fault;
-    if (!was_too_much(fault) || some.size() == 1) {
-      if (some.size() > 1 || !was_too_much(fault)) return std::unexpected(fault.error);
-      answers.emplace_back(std::unexpected(fault.error));
-      return {};
-    }
+    if (!was_too_much(fault)) return std::unexpected(fault.error);
     const std::size_t half = some.size() / 2;
     if (auto done = submit_some(some.first(half), answers); !done) return done;
     return submit_some(some.subspan(half), answers);
@@ -337,6 +348,24 @@ Result<void> RemoteLink::submit_some(std::span<const Submission> some, Accepted&
       answers.emplace_back(std::unexpected(wire::error_of(answer.error(), "submit")));
     }
   }
+  return {};
+}
+
+// As one, not as a list of one: if its queue is full, that is a call that is made again.
+Result<void> RemoteLink::submit_one(const Submission& submission, Accepted& answers) {
+  std::string body;
+  wire::JsonWriter writer(body);
+  write(writer, submission, kMostDepth);
+  const auto asked = ask({.operation = "submit", .path = "/v1/tasks", .body = std::move(body)});
+  if (!asked) {
+    const RemoteFault& fault = asked.error().fault;
+    if (!is_of_task(fault)) return std::unexpected(fault.error);
+    answers.emplace_back(std::unexpected(fault.error));
+    return {};
+  }
+  const auto read = readable(wire::read_accepted(asked->body), "submit");
+  if (!read) return std::unexpected(read.error());
+  answers.emplace_back(read->id);
   return {};
 }
 

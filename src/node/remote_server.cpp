@@ -14,6 +14,8 @@ namespace {
 
 // A whole page of tasks, or as many claims as are asked for at once, with room to spare.
 constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30U;
+// Beside those that wait at the server. A thousand tasks that end together take turns.
+constexpr std::size_t kMostConnections = 32;
 
 std::unexpected<Error> refuse(std::string message) {
   return fail(ErrorCode::invalid_argument, "open", std::move(message));
@@ -116,7 +118,9 @@ Result<RemoteServer> RemoteServer::make(RemoteOptions options) {
 }
 
 io::HttpClientOptions RemoteServer::client_options() const {
-  return {.ca_file = options_.ca_file, .user_agent = "holdfast-client"};
+  return {.ca_file = options_.ca_file,
+          .user_agent = "holdfast-client",
+          .most_connections = kMostConnections + options_.polls};
 }
 
 io::HttpRequest RemoteServer::request(const RemoteCall& call) const {
@@ -124,6 +128,7 @@ io::HttpRequest RemoteServer::request(const RemoteCall& call) const {
       .method = call.method,
       .url = options_.url + call.path,
       .timeout = call.timeout,
+      .stall_timeout = call.stall_timeout,
       .connect_timeout = std::min<Duration>(call.timeout, std::chrono::seconds(5)),
       .most_response_bytes = kMostAnswerBytes,
       .guard = guard_};
@@ -151,7 +156,8 @@ RemoteFault RemoteServer::unanswered(const io::HttpError& error,
           .status = 0,
           .may_pass = may_pass(error.fault),
           .retry_after = {},
-          .was_sent = error.was_sent};
+          .was_sent = error.was_sent,
+          .is_of_holdfast = false};
 }
 
 RemoteFault RemoteServer::refused(const io::HttpResponse& response, const std::string& operation,
@@ -159,11 +165,15 @@ RemoteFault RemoteServer::refused(const io::HttpResponse& response, const std::s
   RemoteFault fault{.status = response.status,
                     .may_pass = may_pass(response.status),
                     .retry_after = {},
-                    .was_sent = true};
+                    .was_sent = true,
+                    .is_of_holdfast = false};
   if (const auto header = response.header("Retry-After")) {
     fault.retry_after = parse_retry_after(*header, now);
   }
   auto problem = wire::read_problem(response.body);
+  const auto type = response.header("Content-Type");
+  fault.is_of_holdfast = problem && problem->type.starts_with("urn:holdfast:") && type &&
+                         type->starts_with(wire::kProblemMediaType);
   if (!problem) {
     problem = wire::Problem{};
     problem->detail = fmt::format("{} answers with status {}", options_.url, response.status);

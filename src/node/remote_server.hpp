@@ -23,6 +23,7 @@ struct RemoteOptions {
   std::string token = {};
   std::string ca_file = {};
   bool token_in_the_clear = false;
+  std::size_t polls = 0;  // calls at once that wait at the server
 };
 
 // What a call that did not go well has come to.
@@ -32,6 +33,7 @@ struct RemoteFault {
   bool may_pass = false;                     // worth asking again
   std::optional<Duration> retry_after = {};  // not before
   bool was_sent = false;                     // it may have happened
+  bool is_of_holdfast = false;               // and not of something in front of it
 };
 // Found by the policy of retries.
 [[nodiscard]] Failure to_failure(const RemoteFault& fault);
@@ -44,6 +46,7 @@ struct RemoteCall {
   std::string path = {};  // "/v1/tasks", with its query
   std::string body = {};  // JSON
   Duration timeout = std::chrono::seconds(30);
+  Duration stall_timeout = {};  // see io::HttpRequest
 };
 
 // A server, as its URL and options name it. A value; it has no connection.

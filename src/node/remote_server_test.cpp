@@ -57,6 +57,23 @@ TEST(RemoteServer, refuses_what_is_no_url_or_no_token) {
   EXPECT_THAT(refusal({.url = "https://example.org", .token = "a\nb"}), HasSubstr("control"));
 }
 
+TEST(RemoteServer, knows_a_refusal_of_its_own_from_that_of_a_proxy) {
+  const auto server = RemoteServer::make({.url = "http://localhost"}).value();
+  const auto is_own = [&](std::string type, std::string body) {
+    const auto told = server.answer(
+        io::HttpResponse{.status = 404,
+                         .head = "HTTP/1.1 404 No\r\nContent-Type: " + type + "\r\n\r\n",
+                         .body = std::move(body)},
+        "settle", {});
+    return told.error().is_of_holdfast;
+  };
+  const std::string own = R"({"type":"urn:holdfast:not-found","status":404,"detail":"no"})";
+  EXPECT_TRUE(is_own("application/problem+json", own));
+  EXPECT_FALSE(is_own("text/html", own));
+  EXPECT_FALSE(is_own("application/problem+json", R"({"type":"about:blank","status":404})"));
+  EXPECT_FALSE(is_own("text/html", "<html>"));
+}
+
 TEST(RemoteServer, writes_any_name_into_a_path) {
   EXPECT_EQ(percent_encoded("a b/c?ü"), "a%20b%2Fc%3F%C3%BC");
 }

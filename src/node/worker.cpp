@@ -26,6 +26,8 @@ namespace {
 constexpr int kExitClean = 0;
 constexpr int kExitFailed = 1;
 constexpr int kExitHandedBack = 3;
+// That a queue has under way at once: each but the first is for a quarter of its places, or more.
+constexpr std::size_t kMostClaims = 5;
 
 using AnyHandler = std::variant<detail::BlockingHandler, detail::AsyncHandler>;
 
@@ -242,7 +244,8 @@ Result<std::shared_ptr<node::Node>> Worker::Team::pull_and_work(const Opened& op
   auto remote = node::open_remote({.url = url_,
                                    .token = options_.token,
                                    .ca_file = options_.ca_file,
-                                   .token_in_the_clear = options_.token_in_the_clear},
+                                   .token_in_the_clear = options_.token_in_the_clear,
+                                   .polls = kMostClaims * options_.queues.size()},
                                   options_.log);
   if (!remote) return std::unexpected(std::move(remote).error());
   if (auto checked = remote->check(options_.log); !checked) {
