@@ -16,11 +16,11 @@
 #include "cli/upload.hpp"
 #include "cli/verbs.hpp"
 #include "core/time_text.hpp"
+#include "core/traceparent.hpp"
 #include "core/units.hpp"
 #include "io/durable_file.hpp"
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
-#include "wire/traceparent.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -102,7 +102,7 @@ Result<Submission> task_of(const Options& options) {
     return std::unexpected(done.error());
   }
   if (options.attempts > 0) task.attempts = options.attempts;
-  if (!task.trace.empty() && !wire::is_traceparent(task.trace)) {
+  if (!task.trace.empty() && !is_traceparent(task.trace)) {
     return wrong("--trace", "is no W3C traceparent");
   }
   return task;

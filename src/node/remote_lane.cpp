@@ -37,6 +37,7 @@ ports::TaskRecord to_record(wire::Claimed claimed, const std::string& owner) {
   record.type = std::move(claimed.type);
   record.queue = std::move(claimed.queue);
   record.payload = std::move(claimed.payload);
+  record.trace = std::move(claimed.trace);
   record.limits = {.attempts = claimed.max_attempts, .timeout = claimed.timeout};
   record.task.state = core::State::running;
   record.task.spent = claimed.spent;
