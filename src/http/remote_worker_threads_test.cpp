@@ -55,6 +55,18 @@ TEST(RemoteWorker, runs_what_is_handed_in) {  // N11
   EXPECT_EQ(stopped.cut_short, 0U);
 }
 
+TEST(RemoteWorker, hands_the_trace_on) {
+  const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  testing::TestApi api;
+  Worker worker(api.url(), quiet());
+  worker.on("t", [](Job& job) { return job.trace(); });
+  ASSERT_TRUE(worker.start());
+  Client client(api.url());
+  const auto done = client.wait(client.submit({.type = "t", .trace = trace}).value(), kLong);
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->result, trace);
+}
+
 TEST(RemoteWorker, its_own_rules_decide_where_the_server_has_none) {  // C1, T1
   testing::TestApi api;
   Worker worker(api.url(), quiet());
