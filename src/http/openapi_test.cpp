@@ -3,6 +3,7 @@
 #include <string>
 
 #include <boost/json.hpp>
+#include <boost/json/src.hpp>  // for all tests of this room
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
