@@ -106,7 +106,7 @@ void add_target(CLI::App& verb, Target& target) {
       ->option_text("FILE")
       ->group(group);
   verb.add_flag("--token-in-the-clear", target.token_in_the_clear,
-                "Send HOLDFAST_API_TOKEN over http:// elsewhere, too")
+                "Send the token over http:// elsewhere, too")
       ->group(group);
 }
 

@@ -102,7 +102,7 @@ void add_worker(CLI::App& program, Io& io, int& exit_code) {
   verb->add_option("--ca-file", options->ca_file, "Who may sign the server's certificate, PEM")
       ->option_text("FILE");
   verb->add_flag("--token-in-the-clear", options->token_in_the_clear,
-                 "Send HOLDFAST_API_TOKEN over http:// elsewhere, too");
+                 "Send the token over http:// elsewhere, too");
   verb->footer(kExamples);
   verb->callback([options, &io, &exit_code] { exit_code = work(*options, io); });
 }
