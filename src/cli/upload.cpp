@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kAtOnce = 500;
 constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20U;
 constexpr std::size_t kMostTold = 100;
+constexpr Duration kFullAgain = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -30,31 +32,49 @@ void Upload::refuse(std::uint64_t line, std::string why) {
 }
 
 Result<void> Upload::flush() {
-  if (waiting_.empty()) return {};
-  auto answers = client_.submit(waiting_);
-  if (!answers) return std::unexpected(std::move(answers).error());
-  std::size_t at = 0;
-  std::optional<Error> broken;
-  for (; at < answers->size() && !broken; ++at) {
-    auto& answer = (*answers)[at];
-    if (answer) {
-      ++accepted_;
-      if (on_accepted) on_accepted(lines_[at], *answer);
-    } else if (answer.error().code == ErrorCode::unavailable ||
-               answer.error().code == ErrorCode::timeout) {
-      broken = answer.error();  // and so are all behind it
-      --at;
-    } else {
-      refuse(lines_[at], answer.error().message);
-    }
+  Clock& clock = system_clock();
+  SteadyTime until = saturating_add(clock.now(), patience);
+  while (!waiting_.empty()) {
+    auto answers = client_.submit(waiting_);
+    if (!answers) return std::unexpected(std::move(answers).error());
+    const std::size_t before = waiting_.size();
+    const auto stopped = take(*answers);
+    progress_.show("Handed in", accepted_, 0);
+    if (!stopped) break;
+    const bool is_full = stopped->code == ErrorCode::overloaded;
+    if (waiting_.size() < before) until = saturating_add(clock.now(), patience);
+    if (!is_full || clock.now() >= until) return std::unexpected(*stopped);
+    clock.sleep_for(kFullAgain);
   }
-  const auto count = static_cast<std::ptrdiff_t>(at);
-  lines_.erase(lines_.begin(), lines_.begin() + count);
-  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-  waiting_bytes_ = 0;
-  progress_.show("Handed in", accepted_, 0);
-  if (broken) return std::unexpected(*std::move(broken));
   return {};
+}
+
+// What the store could not take now stays, and why it could not is told; all else must not be
+// handed in a second time.
+std::optional<Error> Upload::take(std::vector<Result<TaskId>>& answers) {
+  std::optional<Error> stopped;
+  std::vector<std::uint64_t> lines = std::exchange(lines_, {});
+  std::vector<Submission> waiting = std::exchange(waiting_, {});
+  waiting_bytes_ = 0;
+  for (std::size_t at = 0; at < answers.size(); ++at) {
+    if (answers[at]) {
+      ++accepted_;
+      if (on_accepted) on_accepted(lines[at], *answers[at]);
+      continue;
+    }
+    const Error& error = answers[at].error();
+    const bool may_pass = error.code == ErrorCode::unavailable ||
+                          error.code == ErrorCode::timeout || error.code == ErrorCode::overloaded;
+    if (!may_pass) {
+      refuse(lines[at], error.message);
+      continue;
+    }
+    if (!stopped || stopped->code == ErrorCode::overloaded) stopped = error;
+    lines_.push_back(lines[at]);
+    waiting_bytes_ += waiting[at].payload.size();
+    waiting_.push_back(std::move(waiting[at]));
+  }
+  return stopped;
 }
 
 void tell_refused(Io& io, const Upload& upload) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ class Upload {
   // Called for each that was accepted, in their order.
   std::function<void(std::uint64_t line, const TaskId& id)> on_accepted = {};
 
+  // A queue that is full is waited for as long as nothing of it gets shorter.
+  Duration patience = std::chrono::minutes(1);
+
   // Fails if the store does: from then on the lines from first_unanswered() on are not known to be
   // accepted.
   [[nodiscard]] Result<void> add(std::uint64_t line, Submission submission);
@@ -39,6 +43,8 @@ class Upload {
   void end_progress() { progress_.wipe(); }
 
  private:
+  [[nodiscard]] std::optional<Error> take(std::vector<Result<TaskId>>& answers);
+
   Client& client_;
   Progress progress_;
   std::vector<std::uint64_t> lines_;
