@@ -75,7 +75,6 @@ class LaneWorld {
     return static_cast<std::size_t>(std::ranges::count_if(
         came_, [&](const auto& one) { return one.head.find(what) != std::string::npos; }));
   }
-  [[nodiscard]] int connections() const { return server_.connections(); }
   ServedRequest last() {
     const std::lock_guard lock(mutex_);
     return came_.back();
@@ -172,21 +171,6 @@ TEST(RemoteLane, an_extension_that_hangs_is_given_up_before_the_lease_ends) {
   EXPECT_FALSE(world.ask(ports::Renew{{first, hangs}, system_clock().wall_now() + 3s}));
   EXPECT_LT(system_clock().now() - before, 15s);  // 1 s; twenty without a look at the lease
   over.set_value();
-}
-
-TEST(RemoteLane, a_thousand_ends_take_turns) {
-  LaneWorld world([](const ServedRequest&) {
-    std::this_thread::sleep_for(1ms);
-    return http_answer("200 OK", "{}");
-  });
-  ports::Change change;
-  for (std::uint64_t token = 1; token <= 1000; ++token) {
-    change.changes.push_back(success(0));
-    change.changes.back().token = {token};
-  }
-  EXPECT_TRUE(world.ask(std::move(change)));
-  EXPECT_EQ(world.count("/complete"), 1000U);
-  EXPECT_LE(world.connections(), 32);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   std::shared_ptr<const std::string> body = {};  // shared, never copied as a whole
   Duration timeout = std::chrono::seconds(30);   // of all of it; zero or less: none
-  // Nothing has come or gone for so long; to the second, zero or less: none. For what may take its
-  // time while it goes on.
+  // Nothing has come or gone for so long, give or take some seconds; zero or less: none. For what
+  // may take its time while it goes on.
   Duration stall_timeout = {};
   Duration connect_timeout = std::chrono::seconds(10);
   std::size_t most_response_bytes = std::size_t{1} << 20;

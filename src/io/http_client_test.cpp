@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <future>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -438,6 +440,38 @@ TEST(HttpClient, speaks_ipv6) {
   EXPECT_TRUE(fetcher.fetch({.url = server.url(), .guard = allowing({"::1"})}).has_value());
   EXPECT_EQ(error_of(fetcher.fetch({.url = server.url(), .guard = allowing({"127.0.0.1"})})).fault,
             HttpFault::refused_address);
+}
+
+TEST(HttpClient, gives_up_on_an_answer_that_stalls) {
+  TestServer server([](ServedConnection& connection) {
+    static_cast<void>(connection.read());
+    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf of");
+    connection.wait_for_end();
+  });
+  Fetcher fetcher;
+  const auto error =
+      error_of(fetcher.fetch({.url = server.url(), .timeout = 1min, .stall_timeout = 1s}));
+  EXPECT_EQ(error.fault, HttpFault::timeout);
+  EXPECT_EQ(error.answer.body, "half of");
+}
+
+TEST(HttpClient, has_no_more_connections_at_once_than_allowed) {
+  std::promise<void> begin;
+  const auto begun = begin.get_future().share();
+  TestServer server(TestServer::each([&](const ServedRequest&) {
+    begun.wait();
+    return http_answer("200 OK");
+  }));
+  Fetcher fetcher({.most_connections = 3});
+  std::vector<Fetcher::Started> started;
+  for (int i = 0; i < 100; ++i)
+    started.push_back(fetcher.start({.url = server.url()}));
+  while (server.connections() < 3)
+    std::this_thread::yield();
+  begin.set_value();
+  for (auto& one : started)
+    EXPECT_TRUE(one.result.get());
+  EXPECT_EQ(server.connections(), 3);
 }
 
 }  // namespace

@@ -74,6 +74,11 @@ TEST(RemoteServer, knows_a_refusal_of_its_own_from_that_of_a_proxy) {
   EXPECT_FALSE(is_own("text/html", "<html>"));
 }
 
+TEST(RemoteServer, has_connections_for_those_who_wait_and_some_for_the_rest) {
+  const auto server = RemoteServer::make({.url = "http://localhost", .polls = 10}).value();
+  EXPECT_EQ(server.client_options().most_connections, 42U);
+}
+
 TEST(RemoteServer, writes_any_name_into_a_path) {
   EXPECT_EQ(percent_encoded("a b/c?ü"), "a%20b%2Fc%3F%C3%BC");
 }
