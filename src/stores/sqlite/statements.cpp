@@ -66,7 +66,7 @@ Writer::Statements::Statements(Database& database)
                     "delete from waiting where queue = ?1 and rank = ?2 and due = ?3 and seq = ?4"),
       spend(database,
             "update task set attempts = ?2, crashes = ?3, deferrals = ?4, replays = ?5,"
-            " previous_wait = ?6 where seq = ?1"),
+            " previous_wait = ?6, deadline = ?7 where seq = ?1"),
       park(database, "insert into parked values (?1, ?2, ?3, ?4, ?5, ?6)"),
       unpark(database, "delete from parked where seq = ?1"),
       insert_attempt(database,

@@ -81,6 +81,7 @@ class Writer final : public ports::Store {
   std::optional<Known> known(const TaskId& id);
   // `task`: Claimed or Known.
   void put_to_wait(const auto& task, const core::Transition& transition);
+  void put_aside(std::int64_t seq, const ports::Change::One& change);
   void park(std::int64_t seq, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);
   void leave_group(core::State state, std::int64_t fingerprint);

@@ -82,10 +82,7 @@ Change::Done Writer::change_running(const Change::One& change) {
   if (is_waiting(transition.to)) {
     put_to_wait(claim, transition);
   } else {
-    statements_->spend.run(claim.seq, transition.spent.attempts, transition.spent.crashes,
-                           transition.spent.deferrals, transition.spent.replays,
-                           transition.previous_wait.count());
-    park(claim.seq, change);
+    put_aside(claim.seq, change);
   }
   return Change::Done::applied;
 }
@@ -107,9 +104,19 @@ Change::Done Writer::change_other(const Change::One& change) {
   if (is_waiting(transition.to)) {
     put_to_wait(*task, transition);
   } else {
-    park(task->seq, change);
+    put_aside(task->seq, change);
   }
   return Change::Done::applied;
+}
+
+// All that a transition says, also where it was made from a task of the same id that was purged
+// since, and so may differ in more than it means to change.
+void Writer::put_aside(std::int64_t seq, const Change::One& change) {
+  const Transition& transition = change.transition;
+  statements_->spend.run(seq, transition.spent.attempts, transition.spent.crashes,
+                         transition.spent.deferrals, transition.spent.replays,
+                         transition.previous_wait.count(), transition.deadline);
+  park(seq, change);
 }
 
 std::optional<Writer::Known> Writer::known(const TaskId& id) {
