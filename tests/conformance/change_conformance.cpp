@@ -248,5 +248,19 @@ TEST_P(StoreConformance, settling_after_a_purge_finds_no_task) {
   EXPECT_THAT(ask(ports::Renew{{{running.id, running.task.token}}, now_}), ElementsAre(false));
 }
 
+// The change was made from a task that is gone, and meets another under its id.
+TEST_P(StoreConformance, a_change_of_a_purged_twin_does_all_that_it_says) {
+  ports::NewTask task = new_task();
+  submit(task);
+  const TaskRecord twin = find(task.id);
+  ASSERT_EQ(move(twin, Event::cancel, State::canceled), Done::applied);
+  ask(ports::Purge{.state = State::canceled, .ended_before = now_ + 1s});
+  task.deadline = now_ + 10s;
+  submit(task);
+  ASSERT_EQ(find(task.id).task.deadline, task.deadline);
+  ASSERT_EQ(move(twin, Event::cancel, State::canceled), Done::applied);
+  EXPECT_EQ(find(task.id).task.deadline, std::nullopt);
+}
+
 }  // namespace
 }  // namespace holdfast::conformance
