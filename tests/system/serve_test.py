@@ -30,10 +30,12 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answers = []
     came = []
+    paths = []
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         Receiver.came.append((dict(self.headers), body))
+        Receiver.paths.append(self.path)
         status, text, headers = Receiver.answers.pop(0) if Receiver.answers else (200, b"thanks", {})
         self.send_response(status)
         for name, value in headers.items():
