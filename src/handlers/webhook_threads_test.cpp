@@ -46,8 +46,19 @@ class WebhookThreads : public ::testing::Test {
     return Webhook::make(client_, std::move(options), system_clock()).value();
   }
 
-  static core::Outcome outcome_of_run(Webhook& webhook, const std::shared_ptr<TestRun>& run) {
-    webhook.start(run);
+  // On the loop, as engines do.
+  void begin(Webhook& webhook, const std::vector<std::shared_ptr<TestRun>>& runs) {
+    std::promise<void> begun;
+    (*loop_).post([&] {
+      for (const auto& run : runs)
+        webhook.start(run);
+      begun.set_value();
+    });
+    begun.get_future().wait();
+  }
+
+  core::Outcome outcome_of_run(Webhook& webhook, const std::shared_ptr<TestRun>& run) {
+    begin(webhook, {run});
     return run->wait();
   }
 
@@ -214,7 +225,7 @@ TEST_F(WebhookThreads, is_canceled_by_a_stop_request) {
   });
   auto webhook = made({.url = server.url()});
   const auto run = run_with("{}");
-  webhook.start(run);
+  begin(webhook, {run});
   arrived.get_future().wait();
   run->request_stop();
   EXPECT_EQ(failure_of(run->wait()).message, "canceled");
@@ -250,8 +261,7 @@ TEST_F(WebhookThreads, attempts_end_once_whoever_comes_first) {
       for (std::size_t n = 0; n < runs.size(); n += 2)
         runs[n]->request_stop();
     });
-    for (const auto& run : runs)
-      webhook.start(run);
+    begin(webhook, runs);
   }
   for (const auto& run : runs)
     static_cast<void>(run->wait());
