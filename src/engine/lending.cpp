@@ -279,7 +279,8 @@ void Lending::take_too_much(std::vector<ports::TaskRecord>& tasks) {
     bytes += tasks[count++].payload.size();
   }
   const auto first = tasks.begin() + static_cast<std::ptrdiff_t>(count);
-  std::vector<ports::TaskRecord> rest(std::move_iterator(first), std::move_iterator(tasks.end()));
+  std::vector<ports::TaskRecord> rest(std::make_move_iterator(first),
+                                      std::make_move_iterator(tasks.end()));
   tasks.erase(first, tasks.end());
   give_back(std::move(rest), core::HandedBack{});
 }
