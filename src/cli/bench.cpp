@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <stdlib.h>
 
+#include "cli/folder.hpp"
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
@@ -77,29 +76,6 @@ struct Figure {
   }
 };
 
-// A folder for the files of one run, removed with it.
-class Folder {
- public:
-  explicit Folder(const std::filesystem::path& parent) {
-    std::string name = (parent / "holdfast-bench-XXXXXX").string();
-    if (::mkdtemp(name.data())) path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] bool made() const { return !path_.empty(); }
-  [[nodiscard]] std::string url(std::string_view name) const {
-    return fmt::format("sqlite:{}/{}.db", path_.string(), name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
 class Bench {
  public:
   Bench(const Asked& asked, Io& io, const Folder& folder, const io::HeldSignals& signals)
@@ -124,7 +100,7 @@ class Bench {
 
   [[nodiscard]] bench::Options options(std::string_view name) const {
     bench::Options options = asked_.options;
-    options.url = folder_.url(name);
+    options.url = fmt::format("sqlite:{}/{}.db", folder_.path(), name);
     if (io_.err_is_terminal) {
       options.progress = [&err = io_.err, name = std::string(name)](double part) {
         err << fmt::format("\r{:<12} {:>3.0f} %", name, part * 100) << std::flush;
@@ -309,7 +285,7 @@ int run_bench(Asked asked, Io& io) {
   asked.options.steady =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.seconds));
   const io::HeldSignals signals;  // outlives the folder, which is to be removed first
-  const Folder folder(asked.folder);
+  const Folder folder(asked.folder, "bench");
   if (!folder.made()) {
     io.err << fmt::format("holdfast bench: cannot make a folder in {}; choose one with --folder\n",
                           holdfast::quoted(asked.folder));

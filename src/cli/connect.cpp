@@ -29,7 +29,7 @@ std::string environment(const char* name) {
 
 Client::Options client_options(const Target& target) {
   return {.log = {},
-          .token = environment("HOLDFAST_API_TOKEN"),
+          .token = token_of_environment(),
           .ca_file = target.ca_file,
           .token_in_the_clear = target.token_in_the_clear,
           .patience = kPatience};
@@ -90,6 +90,10 @@ Result<Connected> open_file(const Target& target, const std::string& url, Missin
 }
 
 }  // namespace
+
+std::string token_of_environment() {
+  return environment("HOLDFAST_API_TOKEN");
+}
 
 void add_target(CLI::App& verb, Target& target) {
   const std::string group = "Where the tasks are";

@@ -32,6 +32,9 @@ struct Connected {
   bool is_embedded = false;  // nobody runs tasks meanwhile
 };
 
+// HOLDFAST_API_TOKEN; empty: none.
+[[nodiscard]] std::string token_of_environment();
+
 enum class Missing : bool { is_an_error, is_made };
 
 // Opens the file, or talks to the server that has it open: with HOLDFAST_API_TOKEN, if that is set.

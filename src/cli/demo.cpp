@@ -12,12 +12,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <holdfast/client.hpp>
 
 #include "cli/demo_output.hpp"
 #include "cli/demo_story.hpp"
+#include "cli/folder.hpp"
 #include "cli/verbs.hpp"
 #include "node/verify.hpp"
 #include "server/service.hpp"
@@ -43,28 +43,6 @@ wrong.)";
 constexpr Duration kTick = 100ms;
 constexpr Duration kPlainLineEvery = 2s;
 constexpr Duration kLongest = 2min;  // until all tasks of a part have ended, on any machine
-
-// A folder of its own, removed with everything in it.
-class Folder {
- public:
-  Folder() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "holdfast-demo-XXXXXX").string();
-    if (::mkdtemp(name.data())) path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (made()) fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] bool made() const { return !path_.empty(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class Demo {
  public:
@@ -279,7 +257,8 @@ class Demo {
 }  // namespace
 
 int run_demo(Io& io, const DemoOptions& options, Clock& clock) {
-  const Folder folder;
+  std::error_code none;
+  const Folder folder(fs::temp_directory_path(none), "demo");
   if (!folder.made()) {
     io.err << "holdfast demo: cannot make a temporary folder; set TMPDIR to where one can be\n";
     return kFailed;

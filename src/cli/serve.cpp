@@ -1,7 +1,5 @@
 // holdfast serve: a server, as its configuration says.
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <ostream>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/verbs.hpp"
+#include "cli/wanted.hpp"
 #include "config/config.hpp"
 #include "io/log_sink.hpp"
 #include "server/service.hpp"
@@ -38,44 +37,6 @@ not start, or the store failed; 2 the command line is wrong.)";
 struct Options {
   std::string path;
   bool check = false;
-};
-
-// What the threads of the service tell the one that waits.
-class Wanted {
- public:
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-    changed_.notify_all();
-  }
-  void broken(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    broken_ = error;
-    stop_ = true;
-    changed_.notify_all();
-  }
-  void reload() {
-    const std::lock_guard lock(mutex_);
-    reload_ = true;
-    changed_.notify_all();
-  }
-  // True: the configuration is to be read again. False: it is over.
-  [[nodiscard]] bool wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stop_ || reload_; });
-    return !stop_ && std::exchange(reload_, false);
-  }
-  [[nodiscard]] std::optional<Error> why() {
-    const std::lock_guard lock(mutex_);
-    return broken_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;
-  bool reload_ = false;
-  std::optional<Error> broken_;
 };
 
 void reload(server::Service& service, const std::string& path, std::atomic<Level>& level,

@@ -1,8 +1,5 @@
 // holdfast worker: the commands and webhooks of a configuration, on another machine.
-#include <condition_variable>
-#include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +7,7 @@
 
 #include "cli/connect.hpp"
 #include "cli/verbs.hpp"
+#include "cli/wanted.hpp"
 #include "config/config.hpp"
 #include "server/pull_worker.hpp"
 
@@ -41,25 +39,6 @@ struct Options {
   bool token_in_the_clear = false;
 };
 
-// What the signal tells the thread that waits.
-class Wanted {
- public:
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stop_; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;
-};
-
 int work(const Options& options, Io& io) {
   const auto config = config::read(options.config);
   if (!config) {
@@ -70,19 +49,19 @@ int work(const Options& options, Io& io) {
     io.err << "holdfast worker: --server is http://HOST:PORT or https://HOST:PORT\n";
     return kUsage;
   }
-  const char* const token = std::getenv("HOLDFAST_API_TOKEN");  // NOLINT(concurrency-mt-unsafe)
   const Logger log(stderr_log(), system_clock(), config->log.level);
   Wanted wanted;
   auto worker = server::PullWorker::start(
       *config, {.server = {.url = options.server,
-                           .token = token ? token : "",
+                           .token = token_of_environment(),
                            .ca_file = options.ca_file,
                            .token_in_the_clear = options.token_in_the_clear},
                 .log = log,
                 .on_signal = [&] { wanted.stop(); }});
   if (!worker) return complain(io, "worker", worker.error());
   log.log(Level::info, "worker.ready", "tasks are pulled", {{"server", options.server}});
-  wanted.wait();
+  while (wanted.wait()) {  // nobody asks for a reload here
+  }
   const auto stopped = (*worker)->stop();
   if (stopped.error) return complain(io, "worker", *stopped.error);
   return stopped.cut_short > 0 ? kKept : kDone;
