@@ -23,14 +23,17 @@ ARROWS: dict[str, set[str]] = {
     "brokers": {"include", "core", "ports", "io"},
     "handlers": {"include", "core", "ports", "io"},
     "engine": {"include", "core", "ports"},
-    "recovery": {"include", "core", "ports"},
+    "recovery": {"include", "core", "wire", "ports"},
     "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
     "seeing": {"include", "core", "wire", "ports", "engine"},
     "http": {"include", "core", "wire", "ports", "io", "engine", "node", "seeing"},
     "server": {
-        "include", "core", "ports", "io", "config", "handlers", "engine", "node", "seeing", "http",
+        "include", "core", "wire", "ports", "io", "config", "brokers", "handlers", "engine", "recovery",
+        "node", "seeing", "http",
     },
-    "cli": {"include", "core", "wire", "ports", "io", "config", "node", "http", "server"},
+    "cli": {
+        "include", "core", "wire", "ports", "io", "config", "recovery", "node", "http", "server",
+    },
 }
 ARROWS["app"] = set(ARROWS)  # wiring: the one room that sees everything
 
