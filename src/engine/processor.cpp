@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/rules.hpp"
+#include "engine/carrier.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -54,17 +55,25 @@ void Processor::run_once() {
 }
 
 void Processor::claim(std::size_t max) {
+  ports::Claim claim{.queue = options_.name,
+                     .max = max,
+                     .owner = floor_.options.owner,
+                     .lease = floor_.options.lease,
+                     .now = floor_.wall_now()};
+  Carrier* const carrier = floor_.carrier_of(options_.name);
+  if (carrier && !carrier->fill(claim)) {
+    dry_ = true;  // until something is delivered
+    return;
+  }
   asked_ += max;
   floor_.places_asked += max;
   noted_due_ = WallTime::max();
   const Round round{max, news_, floor_.now()};
-  floor_.ask(floor_.parts.writer,
-             ports::Claim{.queue = options_.name,
-                          .max = max,
-                          .owner = floor_.options.owner,
-                          .lease = floor_.options.lease,
-                          .now = floor_.wall_now()},
-             [this, round](ports::Asked<ports::Claim>& asked) { answered(asked, round); });
+  floor_.ask(floor_.parts.writer, std::move(claim),
+             [this, round, carrier](ports::Asked<ports::Claim>& asked) {
+               if (carrier) carrier->answered(asked);
+               answered(asked, round);
+             });
 }
 
 void Processor::answered(ports::Asked<ports::Claim>& asked, Round round) {

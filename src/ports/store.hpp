@@ -148,6 +148,9 @@ struct Uncarried {
   std::string queue;
   std::string cursor = {};
   std::size_t limit = 100;
+  // Also those that wait, were due before this and are said to have one: where their broker has
+  // none any more, somebody has removed them there.
+  std::optional<WallTime> due_before = {};
 };
 
 // Takes back what was submitted, as though it had not been: removes tasks that are pending, were

@@ -27,6 +27,20 @@ TEST_P(CarriedConformance, WhatWaitsIsUncarriedUntilItIsSaidToBe) {
   EXPECT_THAT(uncarried("scan"), SizeIs(1));
 }
 
+TEST_P(CarriedConformance, WhatShouldHaveComeLongAgoIsToldOfWhenAsked) {
+  auto early = new_task();
+  early.carried = true;
+  const TaskId lost = submit(early);
+  auto late = new_task();
+  late.carried = true;
+  late.due = now_ + 5s;
+  submit(late);
+  EXPECT_THAT(uncarried(), IsEmpty());
+  const auto answer =
+      ask(ports::Uncarried{.queue = kQueue, .cursor = "", .limit = 100, .due_before = now_ + 1s});
+  EXPECT_THAT(ids_of(answer.tasks), ElementsAre(lost));
+}
+
 TEST_P(CarriedConformance, WhatWaitsAgainIsUncarriedAgain) {
   submit();
   carry(uncarried().at(0));

@@ -185,7 +185,8 @@ Result<ports::Uncarried::Answer> MemoryStore::run(const ports::Uncarried& verb) 
     const bool waits = record.task.state == State::pending || record.task.state == State::retrying;
     const bool died = record.task.state == State::dead && task.carried;
     if (record.queue != verb.queue || !(waits || died)) continue;
-    if (task.carried == record.task.token) continue;
+    const bool late = waits && verb.due_before && record.task.due < *verb.due_before;
+    if (task.carried == record.task.token && !late) continue;
     if (answer.tasks.size() == std::max<std::size_t>(verb.limit, 1)) {
       answer.next = answer.tasks.back().id.text();
       break;

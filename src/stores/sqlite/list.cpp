@@ -161,8 +161,12 @@ Result<Uncarried::Answer> Queries::answer(const Uncarried& verb) {
       cursor.at[static_cast<std::size_t>(i)] = row.integer(i);
     seqs.push_back(row.integer(3));
   };
-  Statement& list = at_dead ? statements_->uncarried_dead : statements_->uncarried_waiting;
-  list.each(look, *queue, cursor.at[1], cursor.at[2], cursor.at[3], most);
+  if (at_dead) {
+    statements_->uncarried_dead.each(look, *queue, 0, 0, cursor.at[3], most);
+  } else {
+    statements_->uncarried_waiting.each(look, *queue, cursor.at[1], cursor.at[2], cursor.at[3],
+                                        most, verb.due_before.value_or(WallTime::min()));
+  }
   for (const std::int64_t seq : seqs) {
     std::optional<TaskRecord> found;
     statements_->by_seq.first([&](Row row) { found = record(row); }, seq);

@@ -42,7 +42,8 @@ Queries::Statements::Statements(Database& database)
           database,
           "select w.queue, w.rank, w.due, w.seq from waiting w left join carried c on c.seq = w.seq"
           " where w.queue = ?1 and (w.rank, w.due, w.seq) > (?2, ?3, ?4)"
-          " and c.token is not w.token order by w.rank, w.due, w.seq limit ?5"),
+          " and (c.token is not w.token or w.due < ?6)"
+          " order by w.rank, w.due, w.seq limit ?5"),
       uncarried_dead(
           database,
           "select t.queue, 0, 0, c.seq from carried c join parked p on p.seq = c.seq"

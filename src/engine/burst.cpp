@@ -1,0 +1,72 @@
+#include "engine/burst.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::engine {
+namespace {
+
+bool may_work_later(ports::Fate fate) {
+  return fate == ports::Fate::unsent || fate == ports::Fate::unknown;
+}
+
+}  // namespace
+
+Burst::Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vector<Item> items,
+             Hooks hooks)
+    : floor_(floor),
+      broker_(broker),
+      policy_(std::move(policy)),
+      items_(std::move(items)),
+      hooks_(std::move(hooks)),
+      run_(policy_, nullptr),
+      again_(items_.size(), true) {}
+
+std::shared_ptr<Burst> Burst::make(Floor& floor, ports::Broker& broker, const retry::Policy& policy,
+                                   std::vector<Item> items, Hooks hooks) {
+  return std::shared_ptr<Burst>(
+      new Burst(floor, broker, policy, std::move(items), std::move(hooks)));
+}
+
+void Burst::send() {
+  timer_.reset();
+  open_ = static_cast<std::size_t>(std::ranges::count(again_, true));
+  for (std::size_t index = 0; index < items_.size(); ++index) {
+    if (!again_[index]) continue;
+    // A copy: it may have to be sent again.
+    broker_.publish(items_[index].outgoing, [weak = weak_from_this(), index](ports::Sent sent) {
+      if (const auto self = weak.lock()) self->answered(index, std::move(sent));
+    });
+  }
+}
+
+void Burst::answered(std::size_t index, ports::Sent sent) {
+  Item& item = items_[index];
+  again_[index] = may_work_later(sent.fate);
+  if (sent.fate == ports::Fate::unknown) item.in_doubt = true;
+  if (sent.fate == ports::Fate::confirmed) {
+    item.confirmed = true;
+    hooks_.confirmed(item);
+  } else {
+    item.error = std::move(sent.error);
+  }
+  if (--open_ == 0) round_ended();
+}
+
+void Burst::round_ended() {
+  const auto failed = std::ranges::find(again_, true);
+  if (failed == again_.end()) {
+    run_.succeeded();
+    return hooks_.ended(*this, std::move(items_));
+  }
+  const Item& item = items_[static_cast<std::size_t>(failed - again_.begin())];
+  const auto until = run_.failed(retry::Observed::error(item.error));
+  if (!until) return hooks_.ended(*this, std::move(items_));
+  const Duration wait = std::max(*until - floor_.now(), Duration::zero());
+  timer_ = floor_.parts.loop.after(wait, [this] {
+    if (run_.woke(true).kind == retry::Run::Next::Kind::go) return send();
+    hooks_.ended(*this, std::move(items_));
+  });
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,491 @@
+#include "engine/carrier.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/policies.hpp>
+
+#include "engine/carried_message.hpp"
+#include "support/engine_world.hpp"
+#include "support/model_broker.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using core::State;
+using holdfast::testing::ModelBroker;
+using holdfast::testing::ModelQueues;
+using ports::Fate;
+using testing::failing;
+using ::testing::HasSubstr;
+using testing::succeeding;
+using testing::TestHandler;
+using namespace std::chrono_literals;
+
+struct CarriedWorld : testing::World {
+  std::shared_ptr<ModelQueues> queues = std::make_shared<ModelQueues>();
+  std::shared_ptr<ModelBroker> broker;
+  bool confirmed = true;
+
+  void carry() {
+    broker = std::make_shared<ModelBroker>(loop, queues);
+    engine->carry({.queue = "q",
+                   .broker = broker,
+                   .where = "model",
+                   .dead_letter = "q.dlq",
+                   .prefetch = 8,
+                   .confirmed = confirmed,
+                   .foreign_type = "t",
+                   .publish = policies::publish(Logger(log, clock, Level::debug),
+                                                retry::Policy(clock, random))});
+  }
+  void start(std::shared_ptr<ports::Handler> handler, core::TaskPolicy policy = {}) {
+    carry();
+    run(std::move(handler), std::move(policy));
+  }
+  // A crash, and another life on the same store and queues.
+  void live_again(std::shared_ptr<ports::Handler> handler, core::TaskPolicy policy = {}) {
+    engine.reset();
+    broker->die();
+    broker.reset();
+    loop.settle();
+    options.owner += "+";
+    renew();
+    start(std::move(handler), std::move(policy));
+  }
+  Result<ports::Submit::Accepted> try_submit(std::string payload, std::string key = "") {
+    std::optional<Result<ports::Submit::Accepted>> answer;
+    engine->submit(
+        {{.type = "t", .queue = "q", .payload = std::move(payload), .key = std::move(key)}},
+        [&](auto answers) { answer = answers.value().front(); });
+    for (int i = 0; i < 100 && !answer; ++i)
+      loop.pass(1s);
+    return answer.value();
+  }
+  [[nodiscard]] std::size_t at(State state) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        store.tasks(), [&](const auto& task) { return task.second.record.task.state == state; }));
+  }
+};
+
+core::TaskPolicy three_attempts() {
+  return {.attempts = 3, .wait = retry::fixed(1s)};
+}
+
+TEST(Carrier, R6_declares_the_dead_letter_queue_and_the_queue_that_leads_to_it) {
+  CarriedWorld world;
+  world.start(succeeding());
+  ASSERT_EQ(world.broker->opened.size(), 1U);
+  const auto& queues = world.broker->opened[0].queues;
+  ASSERT_EQ(queues.size(), 2U);
+  EXPECT_EQ(queues[0].name, "q.dlq");
+  EXPECT_EQ(queues[0].dead_letter, std::nullopt);
+  EXPECT_EQ(queues[1].name, "q");
+  EXPECT_EQ(queues[1].dead_letter, (ports::Address{"", "q.dlq"}));
+}
+
+TEST(Carrier, R7_reports_a_queue_that_is_otherwise_once_and_goes_on) {
+  CarriedWorld world;
+  world.carry();
+  world.broker->found = ports::QueueFound::otherwise;
+  world.run(failing({.message = "no"}), {.attempts = 1});
+  world.submit({.payload = "p"});
+  world.loop.pass(2s);
+  EXPECT_EQ(world.log.of("carrier.queue_otherwise").size(), 1U);
+  EXPECT_EQ(world.queues->depth("q.dlq"), 1U) << "dead-lettering works without the broker's help";
+}
+
+TEST(Carrier, a_task_goes_by_the_broker_and_its_message_goes_when_it_is_settled) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.start(handler);
+  const TaskId id = world.submit({.payload = "{\"a\":1}"});
+  ASSERT_EQ(handler->runs.size(), 1U);
+  EXPECT_EQ(world.queues->published, 1U);
+  EXPECT_EQ(world.broker->unsettled(), 1U);
+  EXPECT_EQ(world.queues->acknowledged, 0U) << "acknowledged before it was settled";
+  ASSERT_TRUE(handler->runs[0]->begin());
+  handler->runs[0]->finish(core::Success{"done"});
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::succeeded);
+  EXPECT_EQ(world.queues->acknowledged, 1U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, nothing_is_claimed_that_was_not_delivered) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.carry();
+  world.broker->fault = [](const auto&) { return Fate::unsent; };
+  world.confirmed = false;
+  world.run(handler);
+  world.loop.pass(10s);
+  EXPECT_EQ(handler->started, 0U);
+}
+
+TEST(Carrier, R1_an_unreachable_broker_is_tried_five_times_and_the_task_is_not_there) {
+  CarriedWorld world;
+  world.start(succeeding());
+  world.broker->fault = [](const auto&) { return Fate::unsent; };
+  const auto answer = world.try_submit("p", "key");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(answer.error().text(), HasSubstr("connection refused"));
+  EXPECT_THAT(answer.error().text(), HasSubstr("not recorded"));
+  EXPECT_TRUE(world.store.tasks().empty());
+  EXPECT_EQ(world.log.of("retry.wait").size(), 4U);
+  // The key is free again.
+  world.broker->fault = {};
+  EXPECT_TRUE(world.try_submit("p", "key"));
+  world.loop.settle();
+  EXPECT_EQ(world.at(State::succeeded), 1U);
+}
+
+TEST(Carrier, R2_a_retry_that_succeeds_publishes_it_once) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  int failures = 2;
+  world.broker->fault = [&](const auto&) -> std::optional<Fate> {
+    if (failures-- > 0) return Fate::unsent;
+    return std::nullopt;
+  };
+  ASSERT_TRUE(world.try_submit("p"));
+  EXPECT_EQ(world.queues->published, 1U);
+  ASSERT_EQ(world.log.of("retry.recovered").size(), 1U);
+  EXPECT_EQ(world.log.of("retry.recovered")[0].fields.at("attempts"), "3");
+}
+
+TEST(Carrier, R1_what_may_have_been_sent_is_kept_and_the_answer_says_so) {
+  CarriedWorld world;
+  world.start(succeeding());
+  world.broker->fault = [](const auto&) { return Fate::unknown; };
+  world.broker->unknown_arrives = false;
+  const auto answer = world.try_submit("p");
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().text(), HasSubstr("is recorded, and will be published"));
+  EXPECT_EQ(world.at(State::pending), 1U);
+  world.broker->fault = {};
+  world.loop.pass(20s);
+  EXPECT_EQ(world.at(State::succeeded), 1U) << "the sweep publishes it";
+}
+
+TEST(Carrier, a_task_that_need_not_be_confirmed_is_answered_when_recorded) {
+  CarriedWorld world;
+  world.confirmed = false;
+  world.start(succeeding());
+  world.broker->fault = [](const auto&) { return Fate::unsent; };
+  const auto answer = world.try_submit("p");
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->outbound);
+  world.loop.pass(20s);
+  world.broker->fault = {};
+  world.loop.pass(60s);
+  EXPECT_EQ(world.at(State::succeeded), 1U);
+}
+
+TEST(Carrier, R5_R9_three_failures_and_it_is_in_the_dead_letter_queue) {
+  CarriedWorld world;
+  world.start(failing({.message = "scanner crashed"}), three_attempts());
+  const TaskId id = world.submit({.payload = "p"});
+  world.loop.pass(10s);
+  EXPECT_EQ(world.state(id), State::dead);
+  EXPECT_EQ(world.queues->depth("q"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+  ASSERT_EQ(world.queues->depth("q.dlq"), 1U);
+  EXPECT_EQ(world.broker->delays.size(), 2U);
+  const ports::Message& letter = world.queues->ready["q.dlq"].front().message;
+  EXPECT_EQ(ports::text_of(letter.headers, kErrorHeader), "scanner crashed");
+  EXPECT_EQ(ports::text_of(letter.headers, kOriginHeader), "q");
+  EXPECT_EQ(ports::text_of(letter.headers, kReasonHeader), "out of attempts");
+  EXPECT_EQ(ports::number_of(letter.headers, kAttemptHeader), 3);
+  EXPECT_TRUE(ports::text_of(letter.headers, kDeadAtHeader));
+  EXPECT_EQ(letter.body, "p");
+  EXPECT_EQ(world.log.of("task.dead_letter").size(), 1U);
+}
+
+TEST(Carrier, a_task_that_is_given_up_at_once_is_in_no_dead_letter_queue) {
+  CarriedWorld world;
+  world.carry();
+  world.engine->handle(
+      "t",
+      {.handler = failing({.message = "insufficient funds"}),
+       .classifier = std::make_shared<Classifier>(Classifier::make(presets::ethereum()).value())});
+  world.engine->serve({.name = "q"});
+  world.engine->start();
+  const TaskId id = world.submit({.payload = "p"});
+  world.loop.pass(2s);
+  EXPECT_EQ(world.state(id), State::failed);
+  EXPECT_EQ(world.queues->depth("q.dlq"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, a_foreign_message_becomes_a_task_and_keeps_its_headers_when_it_dies) {
+  CarriedWorld world;
+  world.start(failing({.message = "no"}), {.attempts = 2, .wait = retry::fixed(1s)});
+  ports::Message message{.body = "hello", .headers = {{"tenant", "blue"}}};
+  message.message_id = "m-1";
+  message.user_id = "somebody";
+  world.queues->put("q", message);
+  world.queues->put("q", message);  // the same once more: a duplicate
+  world.broker->deliver();
+  world.loop.pass(10s);
+  EXPECT_EQ(world.store.tasks().size(), 1U);
+  ASSERT_EQ(world.queues->depth("q.dlq"), 1U);
+  const ports::Message& letter = world.queues->ready["q.dlq"].front().message;
+  EXPECT_EQ(ports::text_of(letter.headers, "tenant"), "blue");
+  EXPECT_EQ(letter.message_id, "m-1");
+  EXPECT_EQ(letter.user_id, std::nullopt) << "the broker would refuse it from us";
+}
+
+TEST(Carrier, R9_counts_of_a_foreign_system_are_honoured) {
+  CarriedWorld world;
+  world.start(failing({.message = "no"}), three_attempts());
+  ports::FieldTable death{{"queue", "q"}, {"reason", "rejected"}, {"count", std::int64_t{2}}};
+  ports::Message message{.body = "x",
+                         .headers = {{"x-death", ports::Field::Value(ports::FieldArray{
+                                                     ports::Field(ports::Field::Value(death))})}}};
+  world.queues->put("q", message);
+  world.broker->deliver();
+  world.loop.settle();
+  EXPECT_EQ(world.at(State::dead), 1U) << "the third failure";
+  EXPECT_EQ(ports::find_field(world.queues->ready["q.dlq"].front().message.headers, "x-death"),
+            nullptr);
+}
+
+TEST(Carrier, two_nameless_messages_of_the_same_content_are_two_tasks) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  world.queues->put("q", {.body = "same", .headers = {}});
+  world.queues->put("q", {.body = "same", .headers = {}});
+  world.broker->deliver();
+  world.loop.settle();
+  EXPECT_EQ(world.store.tasks().size(), 2U);
+  // Delivered again after the connection was lost, they are known again.
+  world.broker->interrupt();
+  world.loop.settle();
+  EXPECT_EQ(world.store.tasks().size(), 2U);
+  EXPECT_EQ(world.broker->unsettled(), 2U);
+}
+
+TEST(Carrier, a_task_that_runs_when_the_connection_is_lost_is_settled_once) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.start(handler);
+  const TaskId id = world.submit({.payload = "p"});
+  ASSERT_EQ(handler->runs.size(), 1U);
+  ASSERT_TRUE(handler->runs[0]->begin());
+  world.broker->interrupt();
+  world.loop.settle();
+  EXPECT_EQ(handler->runs.size(), 1U);
+  handler->runs[0]->finish(core::Success{"done"});
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::succeeded);
+  EXPECT_EQ(world.broker->unsettled(), 0U) << "the message that came again is acknowledged";
+}
+
+TEST(Carrier, a_crash_between_settling_and_acknowledging_runs_nothing_twice) {
+  CarriedWorld world;
+  world.start(succeeding());
+  const TaskId id = world.submit({.payload = "p"});
+  ASSERT_EQ(world.state(id), State::succeeded);
+  // As if the acknowledgement had not arrived.
+  world.queues->put("q", message_for(world.record(id), nullptr));
+  const auto handler = std::make_shared<TestHandler>();
+  world.live_again(handler);
+  world.loop.pass(1s);
+  EXPECT_EQ(handler->started, 0U);
+  EXPECT_EQ(world.queues->depth("q"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, a_message_of_ours_without_a_record_is_adopted_with_its_id) {
+  CarriedWorld world;
+  world.start(succeeding());
+  const TaskId id = world.submit({.payload = "p"});
+  const ports::Message message = message_for(world.record(id), nullptr);
+  CarriedWorld other;
+  other.start(succeeding());
+  other.queues->put("q", message);
+  other.broker->deliver();
+  other.loop.settle();
+  EXPECT_EQ(other.state(id), State::succeeded);
+}
+
+TEST(Carrier, a_shutdown_gives_messages_back_and_spends_nothing) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.start(handler);
+  const TaskId id = world.submit({.payload = "p"});
+  bool stopped = false;
+  world.engine->shut_down([&](auto) { stopped = true; });
+  world.loop.pass(1s);
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(world.state(id), State::pending);
+  EXPECT_EQ(world.queues->depth("q"), 1U);
+  EXPECT_EQ(world.queues->published, 1U);
+  world.live_again(succeeding());
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::succeeded);
+  EXPECT_EQ(world.queues->published, 1U) << "what was given back need not be published again";
+}
+
+TEST(Carrier, a_dead_letter_that_is_put_back_is_a_replay) {
+  CarriedWorld world;
+  bool works = false;
+  const auto handler = std::make_shared<TestHandler>([&](const std::shared_ptr<ports::Run>& run) {
+    if (!run->begin()) return;
+    if (works) return run->finish(core::Success{});
+    run->finish(Failure{.message = "no"});
+  });
+  world.start(handler, {.attempts = 1, .replays = 2});
+  const TaskId id = world.submit({.payload = "p"});
+  ASSERT_EQ(world.queues->depth("q.dlq"), 1U);
+  const auto put_back = [&] {
+    auto& dead = world.queues->ready["q.dlq"];
+    world.queues->put("q", std::move(dead.front().message));
+    dead.pop_front();
+    world.broker->deliver();
+    world.loop.settle();
+  };
+  put_back();
+  EXPECT_EQ(world.state(id), State::dead);
+  EXPECT_EQ(world.record(id).task.spent.replays, 1);
+  ASSERT_EQ(world.queues->depth("q.dlq"), 1U);
+  works = true;
+  put_back();
+  EXPECT_EQ(world.state(id), State::succeeded);
+  EXPECT_EQ(world.queues->depth("q.dlq"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, N3_a_dead_letter_that_is_put_back_too_often_stays_one) {
+  CarriedWorld world;
+  world.start(failing({.message = "no"}), {.attempts = 1, .replays = 2});
+  const TaskId id = world.submit({.payload = "p"});
+  for (int i = 0; i < 5; ++i) {
+    auto& dead = world.queues->ready["q.dlq"];
+    ASSERT_EQ(dead.size(), 1U) << i;
+    world.queues->put("q", std::move(dead.front().message));
+    dead.pop_front();
+    world.broker->deliver();
+    world.loop.settle();
+  }
+  EXPECT_EQ(world.state(id), State::dead);
+  EXPECT_EQ(world.record(id).task.spent.replays, 2);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, a_replay_by_hand_publishes_anew) {
+  CarriedWorld world;
+  world.start(failing({.message = "no"}), {.attempts = 1});
+  const TaskId id = world.submit({.payload = "p"});
+  world.engine->replay(id, {}, [](const auto& done) { EXPECT_TRUE(done); });
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::dead);
+  EXPECT_EQ(world.queues->depth("q.dlq"), 2U) << "one for each death";
+}
+
+TEST(Carrier, a_canceled_task_has_its_message_taken_away) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  const WallTime later = world.clock.wall_now() + 5s;
+  const TaskId id = world.submit({.payload = "p", .due = later});
+  world.engine->cancel(id, [](const auto& done) { EXPECT_TRUE(done); });
+  world.loop.pass(10s);
+  EXPECT_EQ(world.state(id), State::canceled);
+  EXPECT_EQ(world.queues->depth("q"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, what_somebody_removed_from_the_broker_is_published_again) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.start(handler);
+  world.engine->configure({.queue = "q", .paused = true}, [](const auto&) {});
+  world.loop.settle();
+  const TaskId id = world.submit({.payload = "p"});
+  world.queues->ready["q"].clear();
+  world.engine->configure({.queue = "q", .paused = false}, [](const auto&) {});
+  world.loop.pass(30s);
+  EXPECT_EQ(handler->started, 0U);
+  world.loop.pass(5min);
+  EXPECT_EQ(handler->started, 1U) << id.text();
+}
+
+TEST(Carrier, a_store_that_is_away_leaves_foreign_messages_with_the_broker) {
+  CarriedWorld world;
+  world.start(succeeding());
+  world.lane.away = Error{ErrorCode::unavailable, "store", "away"};
+  world.queues->put("q", {.body = "x", .headers = {}});
+  world.broker->deliver();
+  world.loop.pass(3s);
+  EXPECT_EQ(world.broker->unsettled(), 1U);
+  world.lane.away.reset();
+  world.loop.pass(30s);
+  EXPECT_EQ(world.at(State::succeeded), 1U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+// Crashes, lost connections, lies about publishes and foreign messages in any order: in the end
+// every task and every message has come to its end, and none is anywhere else.
+TEST(Carrier, nothing_is_lost_whatever_happens) {
+  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+    CarriedWorld world;
+    std::uint32_t state = seed * 2654435761U;
+    const auto chance = [&](std::uint32_t of) {
+      state = state * 1664525U + 1013904223U;
+      return (state >> 8U) % of == 0;
+    };
+    world.confirmed = seed % 2 == 0;
+    std::map<std::string, int> done;
+    bool calm = false;
+    const auto handler = [&] {
+      return std::make_shared<TestHandler>([&](const std::shared_ptr<ports::Run>& run) {
+        if (!run->begin()) return run->finish(core::HandedBack{});
+        if (!calm && chance(3)) return run->finish(Failure{.message = "no"});
+        ++done[run->task().payload];
+        run->finish(core::Success{});
+      });
+    };
+    const core::TaskPolicy policy{.attempts = 1000, .crashes = 1000, .wait = retry::fixed(2s)};
+    const auto lie = [&](const auto&) -> std::optional<Fate> {
+      if (calm || !chance(4)) return std::nullopt;
+      world.broker->unknown_arrives = chance(2);
+      return chance(2) ? Fate::unsent : Fate::unknown;
+    };
+    world.start(handler(), policy);
+    world.broker->fault = lie;
+    std::vector<std::string> accepted;
+    for (int step = 0; step < 120; ++step) {
+      const std::string name = "p" + std::to_string(step);
+      if (chance(3)) {
+        world.engine->submit({{.type = "t", .queue = "q", .payload = name}},
+                             [&accepted, name](const auto& answers) {
+                               if (answers && answers->front()) accepted.push_back(name);
+                             });
+      }
+      if (chance(4)) {
+        world.queues->put("q", {.body = "f" + name, .headers = {}});
+        accepted.push_back("f" + name);
+        world.broker->deliver();
+      }
+      if (chance(9)) world.broker->interrupt();
+      if (chance(12)) {
+        world.live_again(handler(), policy);
+        world.broker->fault = lie;
+      }
+      if (chance(2)) world.loop.pass(1s);
+    }
+    calm = true;
+    world.loop.pass(15min);
+    for (const std::string& name : accepted)
+      EXPECT_GE(done[name], 1) << name << " was lost with seed " << seed;
+    EXPECT_EQ(world.at(State::succeeded), world.store.tasks().size()) << "seed " << seed;
+    EXPECT_EQ(world.queues->depth("q"), 0U) << "seed " << seed;
+    EXPECT_EQ(world.broker->unsettled(), 0U)
+        << "seed " << seed << ":" << world.broker->unsettled_text();
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::engine
