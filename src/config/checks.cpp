@@ -39,6 +39,7 @@ class Checks {
   void check_handler(const std::string& path, const Task& task);
   void check_rules(const std::string& path, const Task& task);
   void check_queue(const std::string& name, Queue& queue);
+  void check_broker(const std::string& path, const std::string& name, const Queue& queue);
 
   [[nodiscard]] bool has(std::string_view path, std::string_view name) const {
     return reading_.has(join_key(path, name));
@@ -173,6 +174,29 @@ void Checks::check_queues() {
     check_queue(name, queue);
 }
 
+void Checks::check_broker(const std::string& path, const std::string& name, const Queue& queue) {
+  if (!queue.broker.is_set()) {
+    if (is_wrong(join_key(path, "broker"))) return;
+    for (const std::string_view key :
+         {"broker_ca", "dead_letter", "kind", "prefetch", "answer", "foreign_type", "publish",
+          "connect"}) {
+      if (!has(path, key)) continue;
+      wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
+            "add broker = \"amqp://…\", or remove it");
+    }
+    return;
+  }
+  constexpr std::size_t kMostBytes = 200;  // RabbitMQ takes 255; waits add their own to it
+  if (name.size() > kMostBytes || name.starts_with("amq.")) {
+    wrong(path, {"broker"},
+          "RabbitMQ cannot have a queue of this name: at most 200 bytes, and not \"amq.\" at its "
+          "beginning");
+  }
+  if (queue.dead_letter == name) {
+    wrong(path, {"dead_letter"}, "the dead letters of a queue cannot go into itself");
+  }
+}
+
 void Checks::check_queue(const std::string& name, Queue& queue) {
   std::string pulled;
   std::string other;
@@ -187,6 +211,7 @@ void Checks::check_queue(const std::string& name, Queue& queue) {
       other_by = reading_.has(join_key(path, "webhook")) ? RunBy::webhook : RunBy::command;
   }
   const std::string path = join_key("queue", name);
+  check_broker(path, name, queue);
   if (!pulled.empty() && !other.empty()) {
     const bool later = reading_.places[pulled] > reading_.places[other];
     return wrong(later ? pulled : other, {"queue"},

@@ -93,15 +93,6 @@ struct Engine {
   bool operator==(const Engine&) const = default;
 };
 
-struct Queue {
-  int concurrency = 16;
-  int limit = 0;
-  int backlog = 0;
-  bool pull = false;  // also if one of its tasks is
-
-  bool operator==(const Queue&) const = default;
-};
-
 struct Retry {
   int attempts = 4;
   Duration first = std::chrono::seconds(1);
@@ -113,6 +104,37 @@ struct Retry {
     return retry::exponential({.first = first, .factor = factor, .cap = cap, .jitter = jitter});
   }
   bool operator==(const Retry&) const = default;
+};
+
+enum class QueueKind : std::uint8_t { classic, quorum };
+
+// When whoever hands in a task of a carried queue is answered.
+enum class AnswerWhen : std::uint8_t { confirmed, recorded };
+
+// How often and how patiently a broker is connected to (R8).
+struct Connecting {
+  int attempts = 90;
+  Duration wait = std::chrono::seconds(10);
+
+  bool operator==(const Connecting&) const = default;
+};
+
+struct Queue {
+  int concurrency = 16;
+  int limit = 0;
+  int backlog = 0;
+  bool pull = false;  // also if one of its tasks is
+  Url broker = {};    // not given: the store carries it, and the rest has no meaning
+  std::string broker_ca = {};
+  std::string dead_letter = {};  // empty: the queue's name and ".dlq"
+  QueueKind kind = QueueKind::classic;
+  int prefetch = 256;
+  AnswerWhen answer = AnswerWhen::confirmed;
+  std::string foreign_type = {};  // empty: that of its only task
+  Retry publish = {.attempts = 5, .cap = std::chrono::seconds(16)};  // R1; without a jitter
+  Connecting connect = {};
+
+  bool operator==(const Queue&) const = default;
 };
 
 // A rule file as it was when it was read.

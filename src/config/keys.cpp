@@ -34,6 +34,10 @@ constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
      {"critical", Level::critical}}};
 constexpr std::array<std::pair<std::string_view, LogFormat>, 3> kFormats = {
     {{"auto", LogFormat::automatic}, {"text", LogFormat::text}, {"json", LogFormat::json}}};
+constexpr std::array<std::pair<std::string_view, QueueKind>, 2> kKinds = {
+    {{"classic", QueueKind::classic}, {"quorum", QueueKind::quorum}}};
+constexpr std::array<std::pair<std::string_view, AnswerWhen>, 2> kAnswers = {
+    {{"confirmed", AnswerWhen::confirmed}, {"recorded", AnswerWhen::recorded}}};
 constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
     {{"none", retry::Jitter::none},
      {"full", retry::Jitter::full},
@@ -206,8 +210,14 @@ Section<Engine> engine_section() {
 
 Section<Queue> queue_section() {
   constexpr int kMost = std::numeric_limits<int>::max();
+  constexpr Within<&Queue::publish, &Retry::attempts> publish_attempts;
+  constexpr Within<&Queue::publish, &Retry::first> publish_first;
+  constexpr Within<&Queue::publish, &Retry::cap> publish_cap;
+  constexpr Within<&Queue::connect, &Connecting::attempts> connect_attempts;
+  constexpr Within<&Queue::connect, &Connecting::wait> connect_wait;
   return {"queue",
-          "How much of a queue is worked on at once. A queue without a table has these defaults.",
+          "How much of a queue is worked on at once, and what carries it. A queue without a table "
+          "has these defaults.",
           {
               row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
                          "most tasks of it that this server runs at once"),
@@ -219,6 +229,34 @@ Section<Queue> queue_section() {
               row<Queue>("pull", &Queue::pull, YesNo{}, yes,
                          "`true`: its tasks are run by workers that ask for them over HTTP, "
                          "whatever their type"),
+              row<Queue>("broker", &Queue::broker, BrokerAt{}, no,
+                         "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
+                         "the queue; `env:NAME` or `file:PATH` if it is a secret"),
+              row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
+                         "PEM file of the certificates that an `amqps://` broker is checked with; "
+                         "without it, the system's"),
+              row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
+                         "the broker's queue for its dead letters; without it, the queue's name "
+                         "and `.dlq`"),
+              row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
+                         "how its queues are made at the broker: `classic` or `quorum`"),
+              row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
+                         "most messages that the broker hands out before their tasks are settled"),
+              row<Queue>("answer", &Queue::answer, Choice<AnswerWhen>{"answer", kAnswers}, no,
+                         "when whoever hands in a task is answered: `confirmed` (201, the broker "
+                         "has it) or `recorded` (202, it will be published)"),
+              row<Queue>("foreign_type", &Queue::foreign_type, Text{check_dependency}, no,
+                         "the type of messages that others publish and that say none; without it, "
+                         "that of the only task of this queue"),
+              row<Queue>("publish.attempts", publish_attempts, Whole{1, 1000}, no,
+                         "most attempts to publish while the broker cannot be reached"),
+              row<Queue>("publish.first", publish_first, Span{0s, 1h}, no,
+                         "the wait after the first of them; each further one is twice as long"),
+              row<Queue>("publish.cap", publish_cap, Span{0s, 1h}, no, "no such wait is longer"),
+              row<Queue>("connect.attempts", connect_attempts, Whole{1, 1'000'000}, no,
+                         "so often is connecting to the broker tried; then the server ends"),
+              row<Queue>("connect.wait", connect_wait, Span{1ms, 1h}, no,
+                         "the time between two of these attempts"),
           }};
 }
 

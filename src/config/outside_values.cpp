@@ -173,7 +173,10 @@ std::string StoreUrl::show(const std::string& value) const {
   return quoted(value, std::string::npos);
 }
 
-void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
+namespace {
+
+template <class Parse>
+void read_url(const Spot& spot, const Value& value, Parse parse, Url& into) {
   const std::string* text = read_text(spot, value);
   if (text == nullptr) return;
   std::optional<Secret> fetched;
@@ -181,9 +184,23 @@ void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
     fetched = fetch(spot, *text);
     if (!fetched) return;
   }
-  auto url = fetched ? parse_url(fetched->reveal(), fetched->source()) : parse_url(*text, "");
+  auto url = fetched ? parse(fetched->reveal(), fetched->source()) : parse(*text, "");
   if (!url) return spot.wrong(std::move(url).error());
   into = *std::move(url);
+}
+
+}  // namespace
+
+void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
+  read_url(spot, value, parse_url, into);
+}
+
+void BrokerAt::read(const Spot& spot, const Value& value, Url& into) const {
+  read_url(spot, value, parse_broker_url, into);
+}
+
+std::string BrokerAt::show(const Url& value) const {
+  return Endpoint{}.show(value);
 }
 
 std::string Endpoint::show(const Url& value) const {

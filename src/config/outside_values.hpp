@@ -33,6 +33,13 @@ struct Endpoint {
   [[nodiscard]] std::string show(const Url& value) const;
 };
 
+// The URL of a broker, or where it can be read.
+struct BrokerAt {
+  static constexpr std::string_view kKind = "URL";
+  void read(const Spot& spot, const Value& value, Url& into) const;
+  [[nodiscard]] std::string show(const Url& value) const;
+};
+
 // A program and its arguments.
 struct Command {
   static constexpr std::string_view kKind = "list of texts";

@@ -17,6 +17,7 @@
 #include "node/running_server.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/carrying.hpp"
 #include "server/hiring.hpp"
 
 namespace holdfast::server {
@@ -114,6 +115,9 @@ Result<void> Service::Parts::start() {
     auto types = types_of(config, nullptr);
     if (types) all.types = *std::move(types);
     if (!types) hired = std::unexpected(std::move(types).error());
+    auto carried = carriages_of(config, node->loop(), options.log, all.on_broken);
+    if (carried) all.carried = *std::move(carried);
+    if (!carried) hired = std::unexpected(std::move(carried).error());
   });
   if (!hired) return hired;
   if (auto started = node->start_work(std::move(all)); !started) return started;
