@@ -177,9 +177,8 @@ void Checks::check_queues() {
 void Checks::check_broker(const std::string& path, const std::string& name, const Queue& queue) {
   if (!queue.broker.is_set()) {
     if (is_wrong(join_key(path, "broker"))) return;
-    for (const std::string_view key :
-         {"broker_ca", "dead_letter", "kind", "prefetch", "answer", "foreign_type", "publish",
-          "connect"}) {
+    for (const std::string_view key : {"broker_ca", "dead_letter", "kind", "prefetch", "answer",
+                                       "foreign_type", "publish", "connect"}) {
       if (!has(path, key)) continue;
       wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
             "add broker = \"amqp://…\", or remove it");

@@ -130,7 +130,7 @@ struct Queue {
   QueueKind kind = QueueKind::classic;
   int prefetch = 256;
   AnswerWhen answer = AnswerWhen::confirmed;
-  std::string foreign_type = {};  // empty: that of its only task
+  std::string foreign_type = {};                                     // empty: that of its only task
   Retry publish = {.attempts = 5, .cap = std::chrono::seconds(16)};  // R1; without a jitter
   Connecting connect = {};
 

@@ -36,6 +36,27 @@ void expect_errors(std::span<const BadFile> rows) {
     EXPECT_EQ(errors_of(row.text), row.message) << row.text;
 }
 
+TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
+  expect_errors(std::array<BadFile, 6>{{
+      {"[queue.a]\ndead_letter = 'x'\n",
+       "h.toml:2:15: queue.a.dead_letter: this is about a queue that a broker carries, and no "
+       "broker is given; add broker = \"amqp://…\", or remove it"},
+      {"[queue.a]\nbroker = 'http://u:hunter2@x'\n",
+       "h.toml:2:10: queue.a.broker: a broker's URL begins with amqp:// or amqps://"},
+      {"[queue.a]\nbroker = 'amqp://u:hunter2@x/v/q'\n",
+       "h.toml:2:10: queue.a.broker: a virtual host with a slash in it is written %2f, and no "
+       "queue follows it"},
+      {"[queue.a]\nbroker = 'amqp://u:hunter2@x:99999/'\n",
+       "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
+      {"[queue.a]\nbroker = 'amqp://x'\ndead_letter = 'a'\n",
+       "h.toml:3:15: queue.a.dead_letter: the dead letters of a queue cannot go into itself"},
+      {"[queue.'amq.a']\nbroker = 'amqp://x'\n",
+       "h.toml:2:10: queue.\"amq.a\".broker: RabbitMQ cannot have a queue of this name: at most "
+       "200 "
+       "bytes, and not \"amq.\" at its beginning"},
+  }});
+}
+
 TEST(ConfigErrors, unknown_names_are_found_and_the_right_ones_offered) {
   expect_errors(std::array<BadFile, 14>{{
       {"[htpp]\n", "h.toml:1:2: unknown table \"htpp\"; did you mean \"http\"?"},

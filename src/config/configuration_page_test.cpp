@@ -172,6 +172,7 @@ TEST(Keys, a_default_is_within_its_own_limits) {
                                              : "pull = true\n";
       }
       if (table.name == "task.NAME" && key.name == "pull") text += "command = ['cat']\n";
+      if (table.name == "queue.NAME") text += "broker = 'amqp://a'\n";
       const auto config = check(text, "/etc/holdfast/holdfast.toml", outside);
       EXPECT_TRUE(config) << to_error(config.error()).message << "\nin\n" << text;
     }

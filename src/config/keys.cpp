@@ -79,6 +79,7 @@ std::string check_user_agent(std::string_view text) {
 struct Extra {
   std::optional<RunBy> only = {};
   bool required = false;
+  bool carried = false;
 };
 
 // `at` gives the member of an S that the key sets: &Http::listen, or a function.
@@ -86,7 +87,8 @@ template <class S, class At, class Kind>
 Row<S> row(std::string_view name, At at, Kind kind, Reload reload, std::string_view meaning,
            Extra extra = {}) {
   const std::string default_text = extra.required ? "" : kind.show(std::invoke(at, S{}));
-  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required},
+  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required,
+                   extra.carried},
           .read = [=](const Spot& spot, const Value& value,
                       S& into) { kind.read(spot, value, std::invoke(at, into)); },
           .show = [=](const S& from) { return kind.show(std::invoke(at, from)); },
@@ -210,54 +212,63 @@ Section<Engine> engine_section() {
 
 Section<Queue> queue_section() {
   constexpr int kMost = std::numeric_limits<int>::max();
+  const Extra carried{.carried = true};
   constexpr Within<&Queue::publish, &Retry::attempts> publish_attempts;
   constexpr Within<&Queue::publish, &Retry::first> publish_first;
   constexpr Within<&Queue::publish, &Retry::cap> publish_cap;
   constexpr Within<&Queue::connect, &Connecting::attempts> connect_attempts;
   constexpr Within<&Queue::connect, &Connecting::wait> connect_wait;
-  return {"queue",
-          "How much of a queue is worked on at once, and what carries it. A queue without a table "
-          "has these defaults.",
-          {
-              row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
-                         "most tasks of it that this server runs at once"),
-              row<Queue>("limit", &Queue::limit, Whole{0, 1'000'000}, yes,
-                         "most that all workers together run at once; 0: no limit"),
-              row<Queue>("backlog", &Queue::backlog, Whole{0, kMost}, yes,
-                         "most tasks that wait in it: what comes beyond is refused (429); 0: no "
-                         "limit"),
-              row<Queue>("pull", &Queue::pull, YesNo{}, yes,
-                         "`true`: its tasks are run by workers that ask for them over HTTP, "
-                         "whatever their type"),
-              row<Queue>("broker", &Queue::broker, BrokerAt{}, no,
-                         "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
-                         "the queue; `env:NAME` or `file:PATH` if it is a secret"),
-              row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
-                         "PEM file of the certificates that an `amqps://` broker is checked with; "
-                         "without it, the system's"),
-              row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
-                         "the broker's queue for its dead letters; without it, the queue's name "
-                         "and `.dlq`"),
-              row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
-                         "how its queues are made at the broker: `classic` or `quorum`"),
-              row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
-                         "most messages that the broker hands out before their tasks are settled"),
-              row<Queue>("answer", &Queue::answer, Choice<AnswerWhen>{"answer", kAnswers}, no,
-                         "when whoever hands in a task is answered: `confirmed` (201, the broker "
-                         "has it) or `recorded` (202, it will be published)"),
-              row<Queue>("foreign_type", &Queue::foreign_type, Text{check_dependency}, no,
-                         "the type of messages that others publish and that say none; without it, "
-                         "that of the only task of this queue"),
-              row<Queue>("publish.attempts", publish_attempts, Whole{1, 1000}, no,
-                         "most attempts to publish while the broker cannot be reached"),
-              row<Queue>("publish.first", publish_first, Span{0s, 1h}, no,
-                         "the wait after the first of them; each further one is twice as long"),
-              row<Queue>("publish.cap", publish_cap, Span{0s, 1h}, no, "no such wait is longer"),
-              row<Queue>("connect.attempts", connect_attempts, Whole{1, 1'000'000}, no,
-                         "so often is connecting to the broker tried; then the server ends"),
-              row<Queue>("connect.wait", connect_wait, Span{1ms, 1h}, no,
-                         "the time between two of these attempts"),
-          }};
+  return {
+      "queue",
+      "How much of a queue is worked on at once, and what carries it. A queue without a table "
+      "has these defaults.",
+      {
+          row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
+                     "most tasks of it that this server runs at once"),
+          row<Queue>("limit", &Queue::limit, Whole{0, 1'000'000}, yes,
+                     "most that all workers together run at once; 0: no limit"),
+          row<Queue>("backlog", &Queue::backlog, Whole{0, kMost}, yes,
+                     "most tasks that wait in it: what comes beyond is refused (429); 0: no "
+                     "limit"),
+          row<Queue>("pull", &Queue::pull, YesNo{}, yes,
+                     "`true`: its tasks are run by workers that ask for them over HTTP, "
+                     "whatever their type"),
+          row<Queue>("broker", &Queue::broker, BrokerAt{}, no,
+                     "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
+                     "the queue; `env:NAME` or `file:PATH` if it is a secret"),
+          row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
+                     "PEM file of the certificates that an `amqps://` broker is checked with; "
+                     "without it, the system's",
+                     carried),
+          row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
+                     "the broker's queue for its dead letters; without it, the queue's name "
+                     "and `.dlq`",
+                     carried),
+          row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
+                     "how its queues are made at the broker: `classic` or `quorum`", carried),
+          row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
+                     "most messages that the broker hands out before their tasks are settled",
+                     carried),
+          row<Queue>("answer", &Queue::answer, Choice<AnswerWhen>{"answer", kAnswers}, no,
+                     "when whoever hands in a task is answered: `confirmed` (201, the broker "
+                     "has it) or `recorded` (202, it will be published)",
+                     carried),
+          row<Queue>("foreign_type", &Queue::foreign_type, Text{check_dependency}, no,
+                     "the type of messages that others publish and that say none; without it, "
+                     "that of the only task of this queue",
+                     carried),
+          row<Queue>("publish.attempts", publish_attempts, Whole{1, 1000}, no,
+                     "most attempts to publish while the broker cannot be reached", carried),
+          row<Queue>("publish.first", publish_first, Span{0s, 1h}, no,
+                     "the wait after the first of them; each further one is twice as long",
+                     carried),
+          row<Queue>("publish.cap", publish_cap, Span{0s, 1h}, no, "no such wait is longer",
+                     carried),
+          row<Queue>("connect.attempts", connect_attempts, Whole{1, 1'000'000}, no,
+                     "so often is connecting to the broker tried; then the server ends", carried),
+          row<Queue>("connect.wait", connect_wait, Span{1ms, 1h}, no,
+                     "the time between two of these attempts", carried),
+      }};
 }
 
 // The part of tasks that says what is done.

@@ -67,7 +67,8 @@ std::expected<Url, std::string> parse_broker_url(std::string_view text, std::str
         "a URL has no spaces and no letters beyond ASCII: write them as %20 and the like");
   }
   if (text.find_first_of("?#") != text.npos) {
-    return refuse("a broker's URL ends with its virtual host: amqp://user:password@host:5672/vhost");
+    return refuse(
+        "a broker's URL ends with its virtual host: amqp://user:password@host:5672/vhost");
   }
   const std::string_view rest = text.substr(scheme.size() + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));

@@ -6,8 +6,10 @@
 namespace holdfast::engine {
 namespace {
 
+// A queue that was deleted is made again by whoever consumes it.
 bool may_work_later(ports::Fate fate) {
-  return fate == ports::Fate::unsent || fate == ports::Fate::unknown;
+  return fate == ports::Fate::unsent || fate == ports::Fate::unknown ||
+         fate == ports::Fate::returned;
 }
 
 }  // namespace

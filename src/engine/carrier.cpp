@@ -12,6 +12,9 @@ namespace {
 // How long a shutdown waits for the broker's word on what was sent last.
 constexpr Duration kLastWords = std::chrono::seconds(5);
 
+// A broker that has not made sure of the queues by then is away: publishing finds that out itself.
+constexpr Duration kOpenWithin = std::chrono::seconds(1);
+
 // What a nameless message is known again by, before its content is compared.
 std::string content_of(const ports::Message& message) {
   return std::to_string(message.body.size()) + ":" +
@@ -46,16 +49,18 @@ void Carrier::open() {
                  {.name = carriage_.queue,
                   .kind = carriage_.kind,
                   .dead_letter = ports::Address{.routing_key = carriage_.dead_letter}}}};
-  carriage_.broker->open(topology, floor_.guarded([this](const Result<ports::Opened>& opened) {
-    if (!opened) {
+  open_timer_ = floor_.parts.loop.after(kOpenWithin, [this] { opened(); });
+  carriage_.broker->open(topology, floor_.guarded([this](const Result<ports::Opened>& answer) {
+    opened();
+    if (!answer) {
       floor_.parts.log.log(Level::warning, "carrier.not_open",
                            "the queue could not be made sure of: tried again with the connection",
                            {{"queue", carriage_.queue},
                             {"broker", carriage_.where},
-                            {"error", opened.error().text()}});
+                            {"error", answer.error().text()}});
       return;
     }
-    for (const ports::Opened::One& one : opened->queues) {
+    for (const ports::Opened::One& one : answer->queues) {
       if (one.found == ports::QueueFound::ready || std::exchange(warned_, true)) continue;
       floor_.parts.log.log(
           Level::warning, "carrier.queue_otherwise",

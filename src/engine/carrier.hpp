@@ -83,6 +83,7 @@ class Carrier final : private ports::Receiver {
   void consuming() override;
 
   void open();
+  void opened();
   void hold(const TaskId& id, ports::Delivery delivery);
   void adopt(std::vector<Foreign> foreign);
   void adopt_later(std::vector<Foreign> foreign, const Error& error);
@@ -127,6 +128,7 @@ class Carrier final : private ports::Receiver {
   bool closing_ = false;
   bool closed_ = false;
   std::uint64_t line_ = 0;  // connections that were lost
+  bool is_open_ = false;    // the queues were made sure of, or that takes too long
   bool warned_ = false;     // of a queue that is otherwise than wished
 
   std::unordered_map<TaskId, Held> held_;  // every delivery at hand that is of a task
@@ -152,6 +154,7 @@ class Carrier final : private ports::Receiver {
 
   bool sweeping_ = false;
   bool behind_ = false;  // something is left for the sweep
+  std::unique_ptr<ports::Loop::Timer> open_timer_;
   std::unique_ptr<ports::Loop::Timer> sweep_timer_;
   std::unique_ptr<ports::Loop::Timer> adopt_timer_;
   std::unique_ptr<ports::Loop::Timer> lost_timer_;

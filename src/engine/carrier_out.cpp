@@ -201,7 +201,16 @@ void Carrier::burst(std::vector<Burst::Item> items, Ended ended) {
           }};
   bursts_.push_back(Burst::make(floor_, *carriage_.broker, carriage_.publish, std::move(items),
                                 std::move(hooks)));
-  bursts_.back()->start();
+  if (is_open_) bursts_.back()->start();
+}
+
+// What was to be published before there is a queue would only come back.
+void Carrier::opened() {
+  open_timer_.reset();
+  if (std::exchange(is_open_, true)) return;
+  const auto waiting = bursts_;
+  for (const std::shared_ptr<Burst>& burst : waiting)
+    burst->start();
 }
 
 void Carrier::confirmed(const Burst::Item& item) {
@@ -232,7 +241,6 @@ void Carrier::failed(const std::vector<Burst::Item>& items) {
     carriage_.broker->hand_back(*consumer_, *item.moves);  // another was delivered in its place
   }
   behind_ = true;
-  open();  // it may be the queue that is missing
   sweep_after(carriage_.sweep_every);
 }
 

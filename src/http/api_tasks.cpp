@@ -194,8 +194,8 @@ void Api::submit(Request request, Reply reply) {
           auto& one = (*accepted)[i];
           wire::Answer& answer = handed->answers[handed->places[i]];
           if (one) {
-            answer = wire::Accepted{
-                .id = one->id, .existed = one->existed, .outbound = one->outbound};
+            answer =
+                wire::Accepted{.id = one->id, .existed = one->existed, .outbound = one->outbound};
           } else {
             answer = std::unexpected(wire::problem_of(one.error()));
           }

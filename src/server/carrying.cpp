@@ -12,11 +12,12 @@
 namespace holdfast::server {
 namespace {
 
-// R1, with the numbers of the configuration. What could not be sent is tried again; what the broker
-// refused or returned is not.
+// R1, with the numbers of the configuration. What could not be sent, or found no queue, is tried
+// again; what the broker refused is not.
 retry::Policy publish_policy(const config::Retry& publish, const Logger& log) {
   const auto may_work_later = [](const Error& error) {
-    return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout;
+    return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout ||
+           error.code == ErrorCode::not_found;
   };
   return policies::publish(log, retry::Policy().retry_if(may_work_later))
       .stop(retry::attempts(publish.attempts))

@@ -164,8 +164,8 @@ Result<std::vector<Answer>> read_answers(std::string_view json) {
     if (entry.problem) {
       answers.emplace_back(std::unexpected(std::move(*entry.problem)));
     } else {
-      answers.emplace_back(Accepted{
-          .id = *entry.id, .existed = entry.existed, .outbound = entry.outbound});
+      answers.emplace_back(
+          Accepted{.id = *entry.id, .existed = entry.existed, .outbound = entry.outbound});
     }
   }
   return answers;
