@@ -57,8 +57,8 @@ SignedPart canonical_headers(const std::vector<HttpHeader>& headers, std::string
   std::ranges::sort(all);
   SignedPart part;
   for (const auto& [name, value] : all) {
-    part.lines += name + ":" + value + "\n";
-    part.names += (part.names.empty() ? "" : ";") + name;
+    part.lines += fmt::format("{}:{}\n", name, value);
+    part.names += fmt::format("{}{}", part.names.empty() ? "" : ";", name);
   }
   return part;
 }
