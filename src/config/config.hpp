@@ -153,6 +153,37 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
+// What becomes of a task whose input cannot be fetched.
+enum class OnInputFailure : std::uint8_t { fail, retry };
+
+struct InputRetry {
+  int attempts = 3;
+  Duration first = std::chrono::seconds(1);
+  Duration cap = std::chrono::seconds(8);
+
+  bool operator==(const InputRetry&) const = default;
+};
+
+// An object that is fetched before a task is run.
+struct Input {
+  Url s3 = {};  // the server; without it there is no input
+  std::string bucket = {};
+  std::string key = {};
+  std::string sha256 = {};
+  std::string region = "us-east-1";
+  bool path_style = true;
+  Secret access_key = {};  // both, or none
+  Secret secret_key = {};
+  Secret session_token = {};
+  std::uint64_t largest = std::uint64_t{1} << 30;
+  Duration timeout = std::chrono::minutes(5);
+  InputRetry retry = {};
+  OnInputFailure on_failure = OnInputFailure::fail;
+
+  [[nodiscard]] bool is_set() const noexcept { return s3.is_set(); }
+  bool operator==(const Input&) const = default;
+};
+
 enum class RunBy : std::uint8_t { command, webhook, pull };
 
 struct Task {
@@ -174,6 +205,7 @@ struct Task {
   std::string folder = {};  // of commands
   std::vector<std::string> pass = {};
   std::uint64_t max_result = std::uint64_t{1} << 20;
+  Input input = {};
 
   Secret secret = {};  // of webhooks
   std::vector<Header> headers = {};
@@ -195,6 +227,12 @@ struct Webhook {
   std::string user_agent = "holdfast";
 
   bool operator==(const Webhook&) const = default;
+};
+
+struct Inputs {
+  std::string folder = {};
+
+  bool operator==(const Inputs&) const = default;
 };
 
 struct Alerts {
@@ -228,6 +266,7 @@ struct Config {
   std::map<std::string, Queue> queues = {};  // all that have a table, or a task that names them
   std::map<std::string, Task> tasks = {};
   Webhook webhook = {};
+  Inputs inputs = {};
   Alerts alerts = {};
   Events events = {};
 

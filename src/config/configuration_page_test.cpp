@@ -173,6 +173,8 @@ TEST(Keys, a_default_is_within_its_own_limits) {
       }
       if (table.name == "task.NAME" && key.name == "pull") text += "command = ['cat']\n";
       if (table.name == "queue.NAME") text += "broker = 'amqp://a'\n";
+      if (key.name.starts_with("input."))
+        text += "input.s3 = 'http://a'\ninput.bucket = 'b'\ninput.key = 'k'\n";
       const auto config = check(text, "/etc/holdfast/holdfast.toml", outside);
       EXPECT_TRUE(config) << to_error(config.error()).message << "\nin\n" << text;
     }

@@ -44,6 +44,9 @@ constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
      {"equal", retry::Jitter::equal},
      {"decorrelated", retry::Jitter::decorrelated}}};
 
+constexpr std::array<std::pair<std::string_view, OnInputFailure>, 2> kOnInputFailure = {
+    {{"fail", OnInputFailure::fail}, {"retry", OnInputFailure::retry}}};
+
 std::string check_name(std::string_view text) {
   if (text.empty()) return "this is empty: a name has at least one letter";
   return is_visible(text) ? "" : "a name has no control characters";
@@ -73,6 +76,14 @@ std::string check_user_agent(std::string_view text) {
   const bool good = !text.empty() &&
                     std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
   return good ? "" : "this goes into a header: printable ASCII, and at least one letter";
+}
+
+std::string check_region(std::string_view text) {
+  const bool good = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+  return good ? "" : "a region is a word such as us-east-1";
 }
 
 // How a row says more than its five columns.
@@ -309,6 +320,65 @@ void add_handler_rows(std::vector<Row<Task>>& rows) {
       });
 }
 
+// A key of a task's input: it has nothing to show where there is none.
+template <class At, class Kind>
+Row<Task> input_row(std::string_view name, At at, Kind kind, std::string_view meaning) {
+  Row<Task> made = row<Task>(name, at, kind, yes, meaning, {.only = RunBy::command});
+  made.show = [show = std::move(made.show)](const Task& from) {
+    return from.input.is_set() ? show(from) : std::string();
+  };
+  return made;
+}
+
+// The part that says what is fetched before it is run.
+void add_input_rows(std::vector<Row<Task>>& rows) {
+  constexpr std::uint64_t kTiB = kGiB * 1024;
+  constexpr auto retry_attempts = [](auto&& task) -> auto& { return task.input.retry.attempts; };
+  constexpr auto retry_first = [](auto&& task) -> auto& { return task.input.retry.first; };
+  constexpr auto retry_cap = [](auto&& task) -> auto& { return task.input.retry.cap; };
+  const SecretText secret{SecretText::Use::key};
+  const TemplateText text;
+  rows.insert(
+      rows.end(),
+      {
+          input_row("input.s3", Within<&Task::input, &Input::s3>(), Endpoint{},
+                    "a server that speaks S3: an object is fetched from there before the program "
+                    "runs, which finds its path in HOLDFAST_INPUT"),
+          input_row("input.bucket", Within<&Task::input, &Input::bucket>(), text,
+                    "the object's bucket; `{field}` stands for a field of the payload, "
+                    "`{one.two}` for one within another"),
+          input_row("input.key", Within<&Task::input, &Input::key>(), text,
+                    "and its key, likewise"),
+          input_row("input.sha256", Within<&Task::input, &Input::sha256>(), text,
+                    "the SHA-256 that it must have, in hexadecimal, likewise"),
+          input_row("input.region", Within<&Task::input, &Input::region>(), Text{check_region},
+                    "the server's region; without it, that of AWS_REGION or AWS_DEFAULT_REGION"),
+          input_row("input.path_style", Within<&Task::input, &Input::path_style>(), YesNo{},
+                    "`false`: the bucket goes before the host of the server, not into the path"),
+          input_row("input.access_key", Within<&Task::input, &Input::access_key>(), secret,
+                    "who asks: `env:NAME` or `file:PATH`; without it, AWS_ACCESS_KEY_ID and its "
+                    "like; and without those, anybody"),
+          input_row("input.secret_key", Within<&Task::input, &Input::secret_key>(), secret,
+                    "signs what is asked, likewise"),
+          input_row("input.session_token", Within<&Task::input, &Input::session_token>(), secret,
+                    "of credentials that expire, likewise"),
+          input_row("input.largest", Within<&Task::input, &Input::largest>(), Size{1, kTiB},
+                    "a larger object is refused"),
+          input_row("input.timeout", Within<&Task::input, &Input::timeout>(), Span{100ms, kDay},
+                    "how long one attempt to fetch it may take; the task's own `timeout` begins "
+                    "afterwards"),
+          input_row("input.retry.attempts", retry_attempts, Whole{1, 1000},
+                    "most attempts to fetch it"),
+          input_row("input.retry.first", retry_first, Span{0s, 1h},
+                    "the wait before the second attempt; each further one is twice as long"),
+          input_row("input.retry.cap", retry_cap, Span{0s, 1h}, "no wait is longer"),
+          input_row("input.on_failure", Within<&Task::input, &Input::on_failure>(),
+                    Choice<OnInputFailure>{"way", kOnInputFailure},
+                    "when it cannot be fetched: `fail`, the task has failed; `retry`, the task's "
+                    "own rules and `retry` say what follows"),
+      });
+}
+
 // The part that says what becomes of it.
 void add_policy_rows(std::vector<Row<Task>>& rows) {
   constexpr Within<&Task::retry, &Retry::attempts> attempts;
@@ -356,6 +426,7 @@ Section<Task> task_section() {
       "How tasks of one type are run. `command`, `webhook` or `pull = true`: exactly one of them.",
       {}};
   add_handler_rows(section.rows);
+  add_input_rows(section.rows);
   add_policy_rows(section.rows);
   return section;
 }
@@ -370,6 +441,14 @@ Section<Webhook> webhook_section() {
               row<Webhook>("user_agent", &Webhook::user_agent, Text{check_user_agent}, no,
                            "how they introduce themselves"),
           }};
+}
+
+Section<Inputs> inputs_section() {
+  return {"inputs",
+          "Where the inputs of tasks lie while they are worked on.",
+          {row<Inputs>("folder", &Inputs::folder, Path{PathUse::folder}, no,
+                       "a folder in which the server makes one of its own, which only it can look "
+                       "into; without it, TMPDIR or /var/tmp")}};
 }
 
 Section<Alerts> alerts_section() {
@@ -413,9 +492,10 @@ Section<Events> events_section() {
 }  // namespace
 
 const Sections& sections() {
-  static const Sections all{store_section(),    http_section(),   token_section(), log_section(),
-                            shutdown_section(), engine_section(), queue_section(), task_section(),
-                            webhook_section(),  alerts_section(), events_section()};
+  static const Sections all{store_section(),  http_section(),     token_section(),
+                            log_section(),    shutdown_section(), engine_section(),
+                            queue_section(),  task_section(),     webhook_section(),
+                            inputs_section(), alerts_section(),   events_section()};
   return all;
 }
 

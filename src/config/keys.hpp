@@ -61,6 +61,7 @@ struct Sections {
   Section<Queue> queue;
   Section<Task> task;
   Section<Webhook> webhook;
+  Section<Inputs> inputs;
   Section<Alerts> alerts;
   Section<Events> events;
 };
@@ -80,6 +81,7 @@ void each_section(const Function& function) {
   function(all.queue, &Config::queues);
   function(all.task, &Config::tasks);
   function(all.webhook, &Config::webhook);
+  function(all.inputs, &Config::inputs);
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
 }

@@ -63,6 +63,9 @@ std::string trouble_with(std::string_view secret, SecretText::Use use) {
   if (use == SecretText::Use::token && !is_visible_ascii(secret)) {
     return "a token has only letters, digits and signs of ASCII, or no client could send it";
   }
+  if (use == SecretText::Use::key) {  // whoever made it has chosen its length
+    return is_visible_ascii(secret) ? "" : "a key has only letters, digits and signs of ASCII";
+  }
   std::size_t bytes = secret.size();
   if (use == SecretText::Use::signature && secret.starts_with(kStandard)) {
     const auto decoded = base64_bytes(secret.substr(kStandard.size()));

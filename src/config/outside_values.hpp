@@ -67,7 +67,7 @@ struct HashText {
 
 struct SecretText {
   static constexpr std::string_view kKind = "secret";
-  enum class Use : std::uint8_t { token, signature };
+  enum class Use : std::uint8_t { token, signature, key };
   Use use;
   void read(const Spot& spot, const Value& value, Secret& into) const;
   [[nodiscard]] std::string show(const Secret& value) const;

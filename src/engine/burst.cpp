@@ -24,12 +24,6 @@ Burst::Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vec
       run_(policy_, nullptr),
       again_(items_.size(), true) {}
 
-std::shared_ptr<Burst> Burst::make(Floor& floor, ports::Broker& broker, const retry::Policy& policy,
-                                   std::vector<Item> items, Hooks hooks) {
-  return std::shared_ptr<Burst>(
-      new Burst(floor, broker, policy, std::move(items), std::move(hooks)));
-}
-
 void Burst::send() {
   timer_.reset();
   open_ = static_cast<std::size_t>(std::ranges::count(again_, true));

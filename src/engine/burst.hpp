@@ -35,15 +35,13 @@ class Burst : public std::enable_shared_from_this<Burst> {
     std::function<void(const Burst&, std::vector<Item>)> ended;  // all of them
   };
 
-  // Whoever starts it keeps it until it has ended: it stops where nobody does.
-  [[nodiscard]] static std::shared_ptr<Burst> make(Floor& floor, ports::Broker& broker,
-                                                   const retry::Policy& policy,
-                                                   std::vector<Item> items, Hooks hooks);
+  // To be made as a shared one. Whoever starts it keeps it until it has ended: it stops where
+  // nobody does.
+  Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vector<Item> items,
+        Hooks hooks);
   void start() { send(); }
 
  private:
-  Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vector<Item> items,
-        Hooks hooks);
   void send();
   void answered(std::size_t index, ports::Sent sent);
   void round_ended();

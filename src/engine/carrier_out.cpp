@@ -199,8 +199,8 @@ void Carrier::burst(std::vector<Burst::Item> items, Ended ended) {
             ended(std::move(all));
             floor_.on_progress();
           }};
-  bursts_.push_back(Burst::make(floor_, *carriage_.broker, carriage_.publish, std::move(items),
-                                std::move(hooks)));
+  bursts_.push_back(std::make_shared<Burst>(floor_, *carriage_.broker, carriage_.publish,
+                                            std::move(items), std::move(hooks)));
   if (is_open_) bursts_.back()->start();
 }
 

@@ -260,13 +260,14 @@ void Processor::end(const std::shared_ptr<LiveRun>& run) {
   --started_of_type_[run->type().index];
   ++ended_;
   if (!state.settled && !state.settling) {
-    core::Outcome outcome = state.fate == Fate::open ? run->take_outcome() : outcome_of(*run);
+    const bool is_own_word = state.fate == Fate::open;
+    core::Outcome outcome = is_own_word ? run->take_outcome() : outcome_of(*run);
     // The only way that a handler has to say that begin() was refused for the deadline.
     const bool not_begun = std::holds_alternative<core::HandedBack>(outcome) && !run->has_begun();
     if (not_begun && core::is_late(run->task().task, floor_.wall_now())) {
       outcome = core::Expired{};
     }
-    roles_.settler.settle(run, std::move(outcome));
+    roles_.settler.settle(run, std::move(outcome), is_own_word ? run->said() : nullptr);
   }
   state.permit = {};
   floor_.runs.release(*run);

@@ -73,6 +73,7 @@ struct Service::Parts {
   [[nodiscard]] Result<void> apply(const config::Config& next);  // on the loop
   void change_engine(const config::Config& old, const config::Config& now, Types types);
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
+  [[nodiscard]] Result<std::shared_ptr<inputs::Landing>> landing_place();
   [[nodiscard]] node::Node::Work work();
   void set_limits(const config::Config* old = nullptr);
   void announce_self();
@@ -87,6 +88,7 @@ struct Service::Parts {
 
   // Loop only.
   std::optional<io::HttpClient> client;
+  std::shared_ptr<inputs::Landing> landing;  // once a task has an input
   std::unique_ptr<io::Signals> signals;
   http::Routes routes;
   std::unique_ptr<http::Api> api;
@@ -264,7 +266,16 @@ Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config:
   return make_handler(task, {.loop = node->loop(),
                              .client = *client,
                              .guard = guard,
-                             .stop_grace = config.shutdown.stop_grace});
+                             .stop_grace = config.shutdown.stop_grace,
+                             .log = options.log,
+                             .landing = [this] { return landing_place(); }});
+}
+
+Result<std::shared_ptr<inputs::Landing>> Service::Parts::landing_place() {
+  if (landing) return landing;
+  auto opened = inputs::Landing::open(node->loop(), config.inputs.folder);
+  if (opened) landing = *opened;
+  return opened;
 }
 
 // Settings that the store keeps are those of the configuration from now on: a queue that it does
@@ -379,6 +390,7 @@ Service::Stopped Service::Parts::stop() {
     alerts.reset();
     seeing_api.reset();
     client.reset();
+    landing.reset();
     signals.reset();
   };
   if (node) node->on_loop(close);
