@@ -39,6 +39,20 @@ std::string foreign_type_of(const config::Config& config, const std::string& nam
 
 }  // namespace
 
+Result<engine::Carriage> carriage_at(const std::string& url, const std::string& queue,
+                                     ports::Loop& loop) {
+  auto at = brokers::rabbitmq::parse_location(url);
+  if (!at) return std::unexpected(std::move(at).error());
+  const std::string where = at->text();
+  return engine::Carriage{.queue = queue,
+                          .broker = brokers::rabbitmq::open(
+                              loop, {.at = *std::move(at), .client = "holdfast bench"}, Logger()),
+                          .where = where,
+                          .dead_letter = queue + ".dlq",
+                          .prefetch = 2000,
+                          .publish = publish_policy(config::Queue().publish, Logger())};
+}
+
 Result<std::vector<engine::Carriage>> carriages_of(
     const config::Config& config, ports::Loop& loop, const Logger& log,
     const std::function<void(const Error&)>& on_gave_up) {

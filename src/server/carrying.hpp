@@ -19,4 +19,8 @@ namespace holdfast::server {
     const config::Config& config, ports::Loop& loop, const Logger& log,
     const std::function<void(const Error&)>& on_gave_up);
 
+// A queue at a broker, with everything else as it is by default: for benchmarks. On the loop.
+[[nodiscard]] Result<engine::Carriage> carriage_at(const std::string& url, const std::string& queue,
+                                                   ports::Loop& loop);
+
 }  // namespace holdfast::server
