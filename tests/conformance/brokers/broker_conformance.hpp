@@ -1,5 +1,5 @@
-// What every broker must do, written against ports/broker.hpp alone. A broker passes by one line in a
-// program of its own that has these cases linked in:
+// What every broker must do, written against ports/broker.hpp alone. A broker passes by one line in
+// a program of its own that has these cases linked in:
 //
 //   INSTANTIATE_TEST_SUITE_P(RabbitMq, BrokerConformance, testing::Values(kind), name_of_broker);
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
 #include <holdfast/log.hpp>
 #include <holdfast/testing/log_capture.hpp>
 
@@ -44,7 +45,8 @@ inline std::ostream& operator<<(std::ostream& out, const BrokerKind& kind) {
 class Recorder final : public ports::Receiver {
  public:
   void received(std::vector<Delivery> deliveries) override {
-    for (Delivery& delivery : deliveries) got.push_back(std::move(delivery));
+    for (Delivery& delivery : deliveries)
+      got.push_back(std::move(delivery));
   }
   void interrupted(const Error& why) override { interruptions.push_back(why); }
   void consuming() override { ++times_consuming; }

@@ -14,7 +14,8 @@ BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues) {
                 const char* const url = std::getenv("HOLDFAST_RABBITMQ");
                 const auto at = brokers::rabbitmq::parse_location(url ? url : "");
                 EXPECT_TRUE(at) << "HOLDFAST_RABBITMQ is not set: tests/support/rabbitmq.py run";
-                return brokers::rabbitmq::open(loop, {.at = at.value_or(brokers::rabbitmq::Location())}, log);
+                return brokers::rabbitmq::open(
+                    loop, {.at = at.value_or(brokers::rabbitmq::Location())}, log);
               },
           .queues = queues};
 }
