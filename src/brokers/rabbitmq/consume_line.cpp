@@ -83,7 +83,7 @@ void ConsumeLine::carry_out(Alter& alter) {
     case Change::close:
       consumer.is_closing = true;
       if (is_up() && (consumer.current || !consumer.kept.empty())) {
-        close_channels(consumer);
+        wind_down(consumer);
       } else {
         tell(Closed{consumer.id});
         consumers_.erase(found);
