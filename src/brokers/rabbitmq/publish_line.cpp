@@ -82,6 +82,7 @@ void PublishLine::go_on(SteadyTime now) {
 }
 
 SteadyTime PublishLine::next_time() const {
+  if (was_full_ && is_up() && connection()->unsent_bytes() < kMostUnwritten) return {};  // at once
   const auto since = not_taken_since();
   if (!since) return SteadyTime::max();
   auto next = SteadyTime::max();
@@ -115,9 +116,9 @@ void PublishLine::on_lost(const Error& why, bool was_up) {
   if (blocked_since_) on_unblocked();
   answer_all_in_flight(Fate::unknown, publish_error(why.code, why.message));
   declarer_.on_lost(why);
-  // What was not sent is sent by the next connection, which is made at once; if that one cannot be
-  // made, whoever asked decides.
-  if (was_up) return;
+  // What was not sent is sent by the next connection, which is made at once. If this one was of no
+  // use to begin with, the next may not be either: whoever asked decides.
+  if (was_up && std::exchange(was_of_use_, false)) return;
   for (auto unsent = std::exchange(waiting_, {}); Ask & ask : unsent) {
     answer(ask, Fate::unsent, publish_error(why.code, why.message));
   }
@@ -213,8 +214,10 @@ void PublishLine::on_unblocked() {
 // ---- what goes out ----
 
 void PublishLine::send_what_can(SteadyTime now) {
-  while (!waiting_.empty() && state_ == State::ready && !blocked_since_ &&
-         out().unsent().size() < kMostUnwritten) {
+  was_full_ = false;
+  while (!waiting_.empty() && state_ == State::ready && !blocked_since_) {
+    was_full_ = out().unsent().size() >= kMostUnwritten;
+    if (was_full_) return;
     if (in_flight_.empty()) alone_ = false;
     if (alone_) return;
     Ask& ask = waiting_.front();
@@ -230,6 +233,7 @@ void PublishLine::send_what_can(SteadyTime now) {
       continue;
     }
     alone_ = alone;
+    was_of_use_ = true;
     in_flight_.push_back({.ask = std::move(ask)});
     waiting_.pop_front();
   }

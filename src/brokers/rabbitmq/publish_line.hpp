@@ -94,6 +94,8 @@ class PublishLine final : public Line {
   bool alone_ = false;                         // the one in flight stays the only one
   std::set<std::string, std::less<>> proven_;  // exchanges that have taken something
   State state_ = State::closed;
+  bool was_full_ = false;                 // there was more to send than is written at once
+  bool was_of_use_ = false;               // this connection: something was sent by it
   std::optional<std::string> returning_;  // why, of the message that is coming back
   std::optional<SteadyTime> blocked_since_;
   TableForWire headers_;
