@@ -397,6 +397,30 @@ TEST(Carrier, a_canceled_task_has_its_message_taken_away) {
   EXPECT_EQ(world.broker->unsettled(), 0U);
 }
 
+TEST(Carrier, workers_elsewhere_get_what_was_delivered) {
+  CarriedWorld world;
+  world.carry();
+  world.engine->handle("t", {});
+  world.engine->start();
+  world.loop.settle();
+  std::vector<ports::TaskRecord> lent;
+  const auto lend = [&] {
+    (void)world.engine->lend({.queue = "q", .max = 5, .worker = "w", .wait = 10s},
+                             [&](auto tasks) { lent = tasks.value(); });
+    world.loop.settle();
+  };
+  lend();
+  EXPECT_TRUE(lent.empty());
+  const TaskId id = world.submit({.payload = "p"});
+  ASSERT_EQ(lent.size(), 1U) << "whoever waits is told at once";
+  EXPECT_EQ(world.broker->unsettled(), 1U);
+  world.engine->settle({id, lent[0].task.token}, core::Success{"done"}, std::nullopt,
+                       [](const auto& done) { EXPECT_TRUE(done); });
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::succeeded);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
 TEST(Carrier, what_somebody_removed_from_the_broker_is_published_again) {
   CarriedWorld world;
   const auto handler = std::make_shared<TestHandler>();
