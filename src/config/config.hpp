@@ -196,6 +196,44 @@ struct Events {
   bool operator==(const Events&) const = default;
 };
 
+// The address of a broker, which may have a password in it.
+struct BrokerUrl {
+  Secret text = {};
+  std::string shown = {};  // for people and logs: without the password
+
+  [[nodiscard]] bool is_set() const noexcept { return text.is_set(); }
+  bool operator==(const BrokerUrl&) const = default;
+};
+
+enum class Origin : std::uint8_t { none, exchange, queue };
+
+// A dead-letter queue that is brought back now and then.
+struct Recover {
+  BrokerUrl from = {};
+  std::string map = {};  // one of these three
+  Origin to_origin = Origin::none;
+  std::string to = {};
+  std::string exchange = {};
+  std::vector<std::string> filter = {};
+  int window = 1000;
+  int limit = 0;
+  double rate = 0;
+  std::string park = {};
+  int max_recoveries = 3;
+  int renew_at = 10;
+  bool persistent = false;
+  std::string journal = {};
+  std::string ca_file = {};
+  Duration total = std::chrono::minutes(30);
+  Duration idle = std::chrono::seconds(10);
+  Duration empty = std::chrono::seconds(5);
+  Duration stall = std::chrono::seconds(30);
+  bool on_start = false;  // one of these two, or both
+  std::optional<Duration> every = {};
+
+  bool operator==(const Recover&) const = default;
+};
+
 struct Config {
   Store store = {};
   Http http = {};
@@ -208,6 +246,7 @@ struct Config {
   Webhook webhook = {};
   Alerts alerts = {};
   Events events = {};
+  std::map<std::string, Recover> recoveries = {};
 
   bool operator==(const Config&) const = default;
 };

@@ -62,6 +62,7 @@ struct Sections {
   Section<Webhook> webhook;
   Section<Alerts> alerts;
   Section<Events> events;
+  Section<Recover> recover;
 };
 
 [[nodiscard]] const Sections& sections();
@@ -81,6 +82,7 @@ void each_section(const Function& function) {
   function(all.webhook, &Config::webhook);
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
+  function(all.recover, &Config::recoveries);
 }
 
 // Whether the tables of a section have names: [queue.NAME].

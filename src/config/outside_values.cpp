@@ -154,6 +154,43 @@ std::string Path::show(const std::string& value) const {
   return value.empty() ? "" : quoted(value, std::string::npos);
 }
 
+void NewFile::read(const Spot& spot, const Value& value, std::string& into) const {
+  const std::string* text = read_text(spot, value);
+  if (text != nullptr) into = spot.reading.resolve(*text);
+}
+
+std::string NewFile::show(const std::string& value) const {
+  return value.empty() ? "" : quoted(value, std::string::npos);
+}
+
+void BrokerAt::read(const Spot& spot, const Value& value, BrokerUrl& into) const {
+  const std::string* text = read_text(spot, value);
+  if (text == nullptr) return;
+  Secret url(*text, "");
+  if (is_reference(*text)) {
+    auto fetched = fetch(spot, *text);
+    if (!fetched) return;
+    url = *std::move(fetched);
+  }
+  const std::string_view whole = url.reveal();
+  const std::size_t scheme = whole.starts_with("amqp://") ? 7 : whole.starts_with("amqps://") ? 8 : 0;
+  if (scheme == 0) {
+    return spot.wrong("this is no broker that is known here",
+                      R"(write "amqp://user:password@host:5672/vhost/queue", or where it is read)");
+  }
+  const std::size_t end = whole.find('/', scheme);
+  const std::size_t at = whole.substr(0, end).rfind('@');
+  std::string shown(whole.substr(0, scheme));
+  if (at != std::string_view::npos && at >= scheme) shown += "***@";
+  shown += whole.substr(at == std::string_view::npos ? scheme : at + 1);
+  if (!url.source().empty()) shown = fmt::format("*** ({})", url.source());
+  into = {std::move(url), std::move(shown)};
+}
+
+std::string BrokerAt::show(const BrokerUrl& value) const {
+  return value.is_set() ? quoted(value.shown, std::string::npos) : "";
+}
+
 void StoreUrl::read(const Spot& spot, const Value& value, std::string& into) const {
   constexpr std::string_view kSqlite = "sqlite:";
   const std::string* text = read_text(spot, value);

@@ -20,6 +20,21 @@ struct Path {
   [[nodiscard]] std::string show(const std::string& value) const;
 };
 
+// A file that need not be there yet.
+struct NewFile {
+  static constexpr std::string_view kKind = "path";
+  void read(const Spot& spot, const Value& value, std::string& into) const;
+  [[nodiscard]] std::string show(const std::string& value) const;
+};
+
+// Where a broker is; its password is shown to nobody. What else must be true of it says the room
+// that connects.
+struct BrokerAt {
+  static constexpr std::string_view kKind = "broker";
+  void read(const Spot& spot, const Value& value, BrokerUrl& into) const;
+  [[nodiscard]] std::string show(const BrokerUrl& value) const;
+};
+
 struct StoreUrl {
   static constexpr std::string_view kKind = "store";
   void read(const Spot& spot, const Value& value, std::string& into) const;

@@ -38,6 +38,10 @@ Letter read_letter(const ports::Delivery& delivery) {
       }
     }
   }
+  if (letter.deaths.empty()) {  // Holdfast's own dead letters are published, and say it themselves
+    if (letter.type.empty()) letter.type = text_of(headers, "x-holdfast-type").value_or("");
+    letter.reason = text_of(headers, "x-holdfast-reason").value_or("");
+  }
   for (const std::string_view name : kErrorHeaders) {
     if (const auto text = text_of(headers, name); text && !text->empty()) {
       letter.why = *text;

@@ -37,9 +37,16 @@ const ports::Death* first_death(const Letter& letter) {
   return &letter.deaths.back();
 }
 
+// Holdfast's own dead letters are published, not dead-lettered: the queue they came from is a header.
+Target by_own_queue(const Letter& letter) {
+  const auto queue = ports::text_of(letter.message().headers, "x-holdfast-queue");
+  if (queue && !queue->empty()) return ports::Address{.routing_key = std::string(*queue)};
+  return std::unexpected("it has not died: there is no origin to go by");
+}
+
 Target by_first_exchange(const Letter& letter) {
   const ports::Death* death = first_death(letter);
-  if (!death) return std::unexpected("it has not died: there is no origin to go by");
+  if (!death) return by_own_queue(letter);
   if (death->routing_keys.empty()) return std::unexpected("its death names no routing key");
   const auto exchange = ports::text_of(letter.message().headers, "x-first-death-exchange");
   return ports::Address{.exchange = std::string(exchange.value_or(death->exchange)),
@@ -50,9 +57,7 @@ Target by_first_queue(const Letter& letter) {
   const auto queue = ports::text_of(letter.message().headers, "x-first-death-queue");
   if (queue && !queue->empty()) return ports::Address{.routing_key = std::string(*queue)};
   const ports::Death* death = first_death(letter);
-  if (!death || death->queue.empty()) {
-    return std::unexpected("it has not died: there is no origin to go by");
-  }
+  if (!death || death->queue.empty()) return by_own_queue(letter);
   return ports::Address{.routing_key = death->queue};
 }
 

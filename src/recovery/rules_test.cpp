@@ -100,6 +100,21 @@ TEST(Target, without_a_death_there_is_no_origin) {
   EXPECT_FALSE(target_of(read_letter(delivery), {.to = Routes::To::origin_queue}));
 }
 
+TEST(Target, N10_dead_letters_of_holdfast_itself_go_back_to_their_queue) {
+  const auto delivery = delivered({.body = "x",
+                                   .headers = {{"x-holdfast-type", "scan.file"},
+                                               {"x-holdfast-reason", "out of attempts"},
+                                               {"x-holdfast-error", "connection refused"},
+                                               {"x-holdfast-queue", "malscan.jobs"}}});
+  const Letter letter = read_letter(delivery);
+  EXPECT_EQ(letter.type, "scan.file");
+  EXPECT_EQ(letter.reason_text(), "out of attempts: connection refused");
+  EXPECT_EQ(target_of(letter, {.to = Routes::To::origin_queue}),
+            (ports::Address{.routing_key = "malscan.jobs"}));
+  EXPECT_EQ(target_of(letter, {.to = Routes::To::origin_exchange}),
+            (ports::Address{.routing_key = "malscan.jobs"}));
+}
+
 TEST(Copy, V8_keeps_body_and_properties_and_drops_the_deaths) {
   ports::Message message = dead("4711");
   message.content_type = "application/json";
