@@ -128,8 +128,8 @@ Result<std::string> resolve_url(const std::string& from) {
 
 Result<recovery::Routes> routes_of(const Asked& asked) {
   using To = recovery::Routes::To;
-  const int ways = (asked.map.empty() ? 0 : 1) + (asked.to.empty() ? 0 : 1) +
-                   (asked.wants_origin ? 1 : 0);
+  const int ways =
+      (asked.map.empty() ? 0 : 1) + (asked.to.empty() ? 0 : 1) + (asked.wants_origin ? 1 : 0);
   const auto usage = [](std::string what) {
     return fail(ErrorCode::invalid_argument, "usage", std::move(what));
   };

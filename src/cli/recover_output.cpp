@@ -153,8 +153,8 @@ void RecoverProgress::moved(const Summary& so_far) {
 void RecoverProgress::show_bar(const Summary& so_far) {
   const std::uint64_t done = done_of(so_far);
   if (so_far.took - then_ >= 1s) {
-    const double now = static_cast<double>(done - std::min(done, done_then_)) /
-                       seconds_of(so_far.took - then_);
+    const double now =
+        static_cast<double>(done - std::min(done, done_then_)) / seconds_of(so_far.took - then_);
     rate_ = rate_ == 0 ? now : 0.6 * rate_ + 0.4 * now;
     then_ = so_far.took;
     done_then_ = done;
@@ -181,7 +181,9 @@ void RecoverProgress::wipe() {
 
 std::string bar_line(const RecoverBar& bar) {
   const double part =
-      bar.found == 0 ? 1 : std::min(1.0, static_cast<double>(bar.done) / static_cast<double>(bar.found));
+      bar.found == 0
+          ? 1
+          : std::min(1.0, static_cast<double>(bar.done) / static_cast<double>(bar.found));
   const auto full = static_cast<std::size_t>(std::lround(part * kBarWidth));
   std::string line = "[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]";
   line += fmt::format(" {}/{}", grouped(bar.done), grouped(bar.found));

@@ -433,11 +433,12 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
 }
 
 Section<Recover> recover_section() {
-  Section<Recover> section{"recover",
-                           "Dead-letter queues of a broker that are brought back by the server. "
-                           "`map`, `to_origin` or `to`: exactly one of them; `on_start` or `every`, "
-                           "or both. [recovery.md](recovery.md) has the rest.",
-                           {}};
+  Section<Recover> section{
+      "recover",
+      "Dead-letter queues of a broker that are brought back by the server. "
+      "`map`, `to_origin` or `to`: exactly one of them; `on_start` or `every`, "
+      "or both. [recovery.md](recovery.md) has the rest.",
+      {}};
   add_recover_ways(section.rows);
   add_recover_limits(section.rows);
   return section;
@@ -446,9 +447,10 @@ Section<Recover> recover_section() {
 }  // namespace
 
 const Sections& sections() {
-  static const Sections all{store_section(),    http_section(),   token_section(), log_section(),
-                            shutdown_section(), engine_section(), queue_section(), task_section(),
-                            webhook_section(),  alerts_section(), events_section(), recover_section()};
+  static const Sections all{store_section(),  http_section(),     token_section(),
+                            log_section(),    shutdown_section(), engine_section(),
+                            queue_section(),  task_section(),     webhook_section(),
+                            alerts_section(), events_section(),   recover_section()};
   return all;
 }
 

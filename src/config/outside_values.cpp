@@ -173,7 +173,9 @@ void BrokerAt::read(const Spot& spot, const Value& value, BrokerUrl& into) const
     url = *std::move(fetched);
   }
   const std::string_view whole = url.reveal();
-  const std::size_t scheme = whole.starts_with("amqp://") ? 7 : whole.starts_with("amqps://") ? 8 : 0;
+  const std::size_t scheme = whole.starts_with("amqp://")    ? 7
+                             : whole.starts_with("amqps://") ? 8
+                                                             : 0;
   if (scheme == 0) {
     return spot.wrong("this is no broker that is known here",
                       R"(write "amqp://user:password@host:5672/vhost/queue", or where it is read)");

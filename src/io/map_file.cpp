@@ -28,21 +28,22 @@ using Trouble = std::optional<Error>;
 
 class MapReader {
  public:
-  MapReader(std::string_view file, const std::string& exchange) : file_(file), exchange_(exchange) {}
+  MapReader(std::string_view file, const std::string& exchange)
+      : file_(file), exchange_(exchange) {}
 
   Result<TypeMap> read(const toml::table& document) {
     for (const auto& [key, value] : document) {
       if (key == "map") continue;
-      return std::unexpected(error(key.source(),
-                                   fmt::format("unknown key {}{}", quoted(key.str()),
-                                               did_you_mean(key.str(), kFileKeys))));
+      return std::unexpected(error(key.source(), fmt::format("unknown key {}{}", quoted(key.str()),
+                                                             did_you_mean(key.str(), kFileKeys))));
     }
     const toml::node* node = document.get("map");
     const toml::table* rows = node ? node->as_table() : nullptr;
     if (!rows) {
       const toml::source_region where = node ? node->source() : document.source();
-      return std::unexpected(error(where, "there is no table [map]: types stand below it, each "
-                                          "with its routing key"));
+      return std::unexpected(error(where,
+                                   "there is no table [map]: types stand below it, each "
+                                   "with its routing key"));
     }
     TypeMap map;
     for (const auto& [type, value] : *rows) {
@@ -94,7 +95,8 @@ class MapReader {
       return error(value.source(), "this must not be empty");
     }
     if (text->get().size() > kMostName) {
-      return error(value.source(), fmt::format("brokers take names of at most {} bytes", kMostName));
+      return error(value.source(),
+                   fmt::format("brokers take names of at most {} bytes", kMostName));
     }
     into = text->get();
     return std::nullopt;

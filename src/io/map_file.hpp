@@ -16,8 +16,8 @@ namespace holdfast::io {
 //   CollectionScan = "collection.scan"                          # a routing key
 //   LibraryScan    = { exchange = "library", routing_key = "scan" }
 //
-// A routing key alone goes to `exchange`; where that is empty, it is the name of a queue. Errors are
-// invalid_argument and say where: `map.toml:3:1: unknown key "routing_kee"; did you mean …`.
+// A routing key alone goes to `exchange`; where that is empty, it is the name of a queue. Errors
+// are invalid_argument and say where: `map.toml:3:1: unknown key "routing_kee"; did you mean …`.
 using TypeMap = std::map<std::string, ports::Address>;
 
 [[nodiscard]] Result<TypeMap> parse_type_map(std::string_view text, std::string_view name,

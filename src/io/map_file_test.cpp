@@ -19,8 +19,7 @@ CollectionScan = "collection.scan"
   ASSERT_TRUE(map) << map.error().message;
   EXPECT_EQ(map->at("CollectionScan"),
             (ports::Address{.exchange = "jobs", .routing_key = "collection.scan"}));
-  EXPECT_EQ(map->at("with space"),
-            (ports::Address{.exchange = "library", .routing_key = "scan"}));
+  EXPECT_EQ(map->at("with space"), (ports::Address{.exchange = "library", .routing_key = "scan"}));
 }
 
 TEST(MapFile, says_where_something_is_wrong) {
@@ -41,8 +40,7 @@ TEST(MapFile, says_where_something_is_wrong) {
 TEST(MapFile, is_read_from_the_disk) {
   EXPECT_EQ(load_type_map("/no/such/file", "").error().code, ErrorCode::not_found);
   EXPECT_EQ(load_type_map("/", "").error().code, ErrorCode::unavailable);
-  const auto map =
-      load_type_map(HOLDFAST_SOURCE_DIR "/examples/imageviewer/map.toml", "");
+  const auto map = load_type_map(HOLDFAST_SOURCE_DIR "/examples/imageviewer/map.toml", "");
   ASSERT_TRUE(map) << map.error().message;
   EXPECT_EQ(map->size(), 7U);  // V7
   EXPECT_EQ(map->at("LibraryScan"), (ports::Address{.routing_key = "library_scan_queue"}));

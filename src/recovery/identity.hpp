@@ -44,7 +44,7 @@ class Memory {
 
   struct Known {
     Copy copy = Copy::unknown;
-    std::uint64_t line = 0;  // that the original came by
+    std::uint64_t life = 0;  // of the connection that the original came by
   };
 
   explicit Memory(std::size_t most) : most_(most) {}

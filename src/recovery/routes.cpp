@@ -37,7 +37,8 @@ const ports::Death* first_death(const Letter& letter) {
   return &letter.deaths.back();
 }
 
-// Holdfast's own dead letters are published, not dead-lettered: the queue they came from is a header.
+// Holdfast's own dead letters are published, not dead-lettered: the queue they came from is a
+// header.
 Target by_own_queue(const Letter& letter) {
   const auto queue = ports::text_of(letter.message().headers, "x-holdfast-queue");
   if (queue && !queue->empty()) return ports::Address{.routing_key = std::string(*queue)};

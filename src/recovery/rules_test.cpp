@@ -284,7 +284,7 @@ TEST(Memory, forgets_the_oldest) {
   Memory memory(2);
   const auto identity = [](const char* id) { return identity_of(dead(id), {}); };
   memory.note(identity("1"), {.copy = Memory::Copy::unknown});
-  memory.note(identity("1"), {.copy = Memory::Copy::confirmed, .line = 3});
+  memory.note(identity("1"), {.copy = Memory::Copy::confirmed, .life = 3});
   memory.note(identity("1"), {.copy = Memory::Copy::unknown});
   EXPECT_EQ(memory.find(identity("1"))->copy, Memory::Copy::confirmed);
   memory.note(identity("2"), {});

@@ -95,8 +95,8 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
   entry.identity = identity_of(delivery.message, entry.to);
   if (delivery.redelivered) {
     auto known = memory_.find(entry.identity);
-    // One that came by the same connection is another, however much it looks the same.
-    if (known && known->line == delivery.tag.line) known.reset();
+    // One that came since the connection was last lost is another, however much it looks the same.
+    if (known && known->life == life_) known.reset();
     const bool ours = known.has_value();
     if (!known) known = earlier_.find(entry.identity);
     if (known) {
@@ -250,7 +250,7 @@ void Run::confirmed(Entry entry) {
   switch (entry.purpose) {
     case Entry::Purpose::recover:
       --pending_;
-      memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .line = entry.tag().line});
+      memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
       count_recovered(entry);
       break;
     case Entry::Purpose::park:
@@ -308,7 +308,7 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (result.fate == Fate::unknown) {
     entry.doubt = true;
     if (entry.purpose == Entry::Purpose::recover) {
-      memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .line = entry.tag().line});
+      memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .life = life_});
     }
   }
   const ports::DeliveryTag tag = entry.tag();
@@ -351,7 +351,7 @@ void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
     return;
   }
   memory_.note(entry.identity, {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown,
-                                .line = tag.line});
+                                .life = life_ - 1});
   if (is_there) count_recovered(entry);
   settle_soon();
 }

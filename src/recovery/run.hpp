@@ -194,6 +194,7 @@ class Run final : private ports::Receiver {
 
   std::optional<ports::ConsumerId> consumer_;
   bool consuming_ = false;
+  std::uint64_t life_ = 1;  // of its connection
 
   std::deque<Entry> waiting_;                      // for their turn, in the order of the queue
   std::map<ports::DeliveryTag, Entry> in_flight_;  // sent, and not answered

@@ -81,6 +81,7 @@ void Run::interrupted(const Error& why) {
   consuming_ = false;
   empty_since_.reset();
   if (closing_) return;
+  ++life_;
   ++summary_.interruptions;
   warn(Warning::Kind::connection,
        "the connection is lost, and what is not settled comes again: " + why.message);

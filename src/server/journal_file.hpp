@@ -11,8 +11,8 @@
 
 namespace holdfast::server {
 
-// The journal of recoveries as a file that only grows, for its owner's eyes only. One process has it
-// open at a time. Each append is one write, so that a kill leaves whole lines but for the last.
+// The journal of recoveries as a file that only grows, for its owner's eyes only. One process has
+// it open at a time. Each append is one write, so that a kill leaves whole lines but for the last.
 class JournalFile final : public recovery::Journal {
  public:
   // Makes it, or reads what is there. Fails with conflict if somebody else has it open.
@@ -24,7 +24,8 @@ class JournalFile final : public recovery::Journal {
   [[nodiscard]] Result<void> append(std::string_view lines) override;
   [[nodiscard]] Result<void> sync() override;
 
-  JournalFile(std::string path, io::UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+  JournalFile(std::string path, io::UniqueFd file)
+      : path_(std::move(path)), file_(std::move(file)) {}
 
  private:
   [[nodiscard]] Result<void> read();

@@ -34,7 +34,8 @@ rabbitmq::Options broker_options(const rabbitmq::Location& at, const RecoverSett
   rabbitmq::Options options{.at = at, .ca_file = settings.ca_file, .client = "holdfast recover"};
   // The run ends when it stalls: connecting for longer serves nobody.
   options.connect_wait = kConnectWait;
-  options.connect_attempts = static_cast<int>(std::min<Duration::rep>(stall / kConnectWait, 86'400)) + 5;
+  options.connect_attempts =
+      static_cast<int>(std::min<Duration::rep>(stall / kConnectWait, 86'400)) + 5;
   options.blocked_patience = stall;
   return options;
 }
@@ -58,8 +59,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   }
   settings.options.queue = location->queue;
   settings.options.user = location->user;
-  settings.options.rules.run =
-      UuidSource(system_random()).next(system_clock().wall_now()).text();
+  settings.options.rules.run = UuidSource(system_random()).next(system_clock().wall_now()).text();
 
   io::Loop loop;
   std::optional<recovery::Run> run;  // outlives the broker

@@ -19,8 +19,8 @@ struct RecoverSettings {
   recovery::Options options = {};
 };
 
-// Where a URL leads, for people: without its password. Fails with invalid_argument for what names no
-// broker and queue that we know; the message does not repeat it.
+// Where a URL leads, for people: without its password. Fails with invalid_argument for what names
+// no broker and queue that we know; the message does not repeat it.
 struct RecoverPlace {
   std::string queue;
   std::string text;  // "amqp://user@host:5672/%2f/app.dlq"

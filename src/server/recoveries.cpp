@@ -62,10 +62,8 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
   options.park = recover.park;
   options.persistent = recover.persistent;
   options.renew_at = recover.renew_at;
-  options.limits = {.total = recover.total,
-                    .idle = recover.idle,
-                    .empty = recover.empty,
-                    .stall = recover.stall};
+  options.limits = {
+      .total = recover.total, .idle = recover.idle, .empty = recover.empty, .stall = recover.stall};
   return settings;
 }
 
@@ -142,8 +140,8 @@ void Recoveries::begin(const std::string& name) {
   if (one.thread.joinable()) leaving_.push_back(std::move(one.thread));  // of another queue
   running_.insert(one.place);
   one.thread = std::jthread([this, name, place = one.place, settings = one.settings, log = log_,
-                             runner = runner_, &loop = loop_, alive = std::weak_ptr(alive_)](
-                                const std::stop_token& stop) mutable {
+                             runner = runner_, &loop = loop_,
+                             alive = std::weak_ptr(alive_)](const std::stop_token& stop) mutable {
     LogObserver observer(log, name);
     auto outcome = runner(std::move(settings), {.observer = observer, .log = log, .stop = stop});
     loop.post([this, name, place = std::move(place), outcome = std::move(outcome), alive,

@@ -59,7 +59,7 @@ class Recoveries {
   const Logger log_;
   const Runner runner_;
   std::map<std::string, std::unique_ptr<One>> all_;
-  std::vector<std::jthread> leaving_;  // of tables that are gone or say something else by now
+  std::vector<std::jthread> leaving_;   // of tables that are gone or say something else by now
   std::multiset<std::string> running_;  // queues, as people see them
   bool started_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes late

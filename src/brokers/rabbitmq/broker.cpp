@@ -1,0 +1,146 @@
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "brokers/rabbitmq/consume_line.hpp"
+#include "brokers/rabbitmq/mail.hpp"
+#include "brokers/rabbitmq/publish_line.hpp"
+#include "brokers/rabbitmq/rabbitmq.hpp"
+
+namespace holdfast::brokers::rabbitmq {
+namespace {
+
+// The side of the loop: hands on what is asked to two threads, and what they have to whoever asked.
+class RabbitMq final : public ports::Broker {
+ public:
+  RabbitMq(ports::Loop& loop, Options options, Logger log)
+      : options_(std::move(options)),
+        log_(log),
+        mail_(std::make_shared<Mail>(loop, [this](Event event) { take(std::move(event)); })) {}
+
+  ~RabbitMq() override {
+    mail_->close();
+    // What acknowledges first: it has the last word about what is done.
+    consuming_.reset();
+    publishing_.reset();
+  }
+  RabbitMq(const RabbitMq&) = delete;
+  RabbitMq& operator=(const RabbitMq&) = delete;
+
+  void open(ports::Topology topology,
+            std::move_only_function<void(Result<ports::Opened>)> then) override {
+    consuming().ask(ConsumeLine::Open{std::move(topology), std::move(then)});
+  }
+
+  void publish(ports::Outgoing outgoing, std::move_only_function<void(ports::Sent)> then) override {
+    if (!publishing_) publishing_ = std::make_unique<PublishLine>(parts());
+    publishing_->publish(std::move(outgoing), std::move(then));
+  }
+
+  ports::ConsumerId consume(ports::Intake intake, ports::Receiver& receiver) override {
+    const ports::ConsumerId id = ++last_consumer_;
+    receivers_.emplace(id, Receiving{.receiver = &receiver});
+    consuming().ask(ConsumeLine::Consume{id, std::move(intake)});
+    return id;
+  }
+
+  void pause(ports::ConsumerId consumer) override {
+    const auto found = receivers_.find(consumer);
+    if (found == receivers_.end()) return;
+    found->second.is_paused = true;
+    consuming().ask(ConsumeLine::Alter{consumer, ConsumeLine::Change::pause});
+  }
+
+  void resume(ports::ConsumerId consumer) override {
+    const auto found = receivers_.find(consumer);
+    if (found == receivers_.end()) return;
+    found->second.is_paused = false;
+    consuming().ask(ConsumeLine::Alter{consumer, ConsumeLine::Change::resume});
+  }
+
+  void close(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
+    const auto found = receivers_.find(consumer);
+    if (found == receivers_.end()) return;
+    found->second.receiver = nullptr;
+    found->second.closed = std::move(then);
+    consuming().ask(ConsumeLine::Alter{consumer, ConsumeLine::Change::close});
+  }
+
+  void acknowledge(ports::ConsumerId /*consumer*/, ports::DeliveryTag tag) override {
+    consuming().ask(ConsumeLine::Settle{tag, AckWindow::Say::acknowledge});
+  }
+  void hand_back(ports::ConsumerId /*consumer*/, ports::DeliveryTag tag) override {
+    consuming().ask(ConsumeLine::Settle{tag, AckWindow::Say::hand_back});
+  }
+  void hold(ports::ConsumerId /*consumer*/, ports::DeliveryTag tag) override {
+    consuming().ask(ConsumeLine::Settle{tag, AckWindow::Say::hold});
+  }
+
+  void depth(std::string queue, std::move_only_function<void(Result<ports::Depth>)> then) override {
+    consuming().ask(ConsumeLine::Count{std::move(queue), std::move(then)});
+  }
+
+ private:
+  struct Receiving {
+    ports::Receiver* receiver = nullptr;  // none: it is being closed
+    bool is_paused = false;
+    std::move_only_function<void()> closed = nullptr;
+  };
+
+  [[nodiscard]] Line::Parts parts() {
+    return {.options = options_, .clock = system_clock(), .log = log_, .mail = mail_};
+  }
+  [[nodiscard]] ConsumeLine& consuming() {
+    if (!consuming_) consuming_ = std::make_unique<ConsumeLine>(parts());
+    return *consuming_;
+  }
+
+  void take(Event event) {
+    std::visit([this](auto& one) { take_one(one); }, event);
+  }
+  void take_one(Answer& answer) { answer.then(std::move(answer.sent)); }
+  void take_one(Call& call) { call.work(); }
+  void take_one(Received& received) {
+    const auto found = receivers_.find(received.consumer);
+    if (found == receivers_.end() || !found->second.receiver) return;
+    if (!found->second.is_paused) {
+      return found->second.receiver->received(std::move(received.deliveries));
+    }
+    // They were under way when it was paused.
+    for (const ports::Delivery& delivery : received.deliveries) {
+      hand_back(received.consumer, delivery.tag);
+    }
+  }
+  void take_one(Interrupted& interrupted) {
+    if (auto* const receiver = receiver_of(interrupted.consumer))
+      receiver->interrupted(interrupted.why);
+  }
+  void take_one(Consuming& consuming) {
+    if (auto* const receiver = receiver_of(consuming.consumer)) receiver->consuming();
+  }
+  void take_one(Closed& closed) {
+    auto gone = receivers_.extract(closed.consumer);
+    if (gone && gone.mapped().closed) gone.mapped().closed();
+  }
+  [[nodiscard]] ports::Receiver* receiver_of(ports::ConsumerId consumer) {
+    const auto found = receivers_.find(consumer);
+    return found == receivers_.end() ? nullptr : found->second.receiver;
+  }
+
+  const Options options_;
+  const Logger log_;
+  const std::shared_ptr<Mail> mail_;
+  std::map<ports::ConsumerId, Receiving> receivers_;
+  ports::ConsumerId last_consumer_ = 0;
+  std::unique_ptr<PublishLine> publishing_;
+  std::unique_ptr<ConsumeLine> consuming_;
+};
+
+}  // namespace
+
+std::unique_ptr<ports::Broker> open(ports::Loop& loop, Options options, Logger log) {
+  return std::make_unique<RabbitMq>(loop, std::move(options), log);
+}
+
+}  // namespace holdfast::brokers::rabbitmq

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "brokers/rabbitmq/ack_window.hpp"
+#include "brokers/rabbitmq/consume_line.hpp"
+#include "brokers/rabbitmq/frames.hpp"
+#include "brokers/rabbitmq/patience.hpp"
+#include "ports/broker.hpp"
+
+// What a ConsumeLine knows of its consumers and their channels.
+namespace holdfast::brokers::rabbitmq {
+
+struct ConsumeLine::Channel {
+  enum class Phase : std::uint8_t {
+    opening,
+    idle,      // open, and nothing is delivered
+    limiting,  // the prefetch is asked for
+    starting,
+    consuming,
+    stopping,
+    closing,
+  };
+
+  ChannelNumber number = 0;
+  std::uint64_t line = 0;
+  Consumer* consumer = nullptr;  // none: it is only being closed
+  Phase phase = Phase::opening;
+  AckWindow window;
+  bool has_acks = false;
+
+  // Of the name that it consumes under now.
+  std::uint64_t name = 0;
+  std::size_t limit = 0;
+  std::size_t counted = 0;  // delivered under it and neither acknowledged nor handed back
+  std::uint64_t first_tag = 1;
+  std::uint64_t last_tag = 0;
+
+  // What is coming in.
+  bool is_receiving = false;
+  ports::Delivery delivery;
+  std::uint64_t body_left = 0;
+
+  [[nodiscard]] std::string consumer_name() const { return "holdfast-" + std::to_string(name); }
+};
+
+struct ConsumeLine::Consumer {
+  ports::ConsumerId id = 0;
+  std::string queue;
+  std::size_t prefetch = 1;
+  Patience patience;
+
+  bool is_paused = false;
+  bool is_closing = false;
+  bool gave_up = false;
+  bool was_told = false;  // that it consumes
+  std::size_t open = 0;   // deliveries that are neither settled nor held
+  Channel* current = nullptr;
+  std::vector<Channel*> kept = {};  // with what they hold
+  std::optional<SteadyTime> retry_at = {};
+
+  // Half of what it could have more is kept from it by what it holds, or by what was open when it
+  // began to consume under this name.
+  [[nodiscard]] bool is_starved() const {
+    if (open >= prefetch) return false;
+    const std::size_t could = prefetch - open;
+    const std::size_t will = current->limit - std::min(current->limit, current->counted);
+    return could > will && (could - will) * 2 >= prefetch;
+  }
+};
+
+}  // namespace holdfast::brokers::rabbitmq

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <holdfast/clock.hpp>
+#include <holdfast/log.hpp>
+
+#include "brokers/rabbitmq/connection.hpp"
+#include "brokers/rabbitmq/mail.hpp"
+#include "brokers/rabbitmq/rabbitmq.hpp"
+#include "io/unique_fd.hpp"
+
+namespace holdfast::brokers::rabbitmq {
+
+// A thread with at most one connection to the broker: it polls the connection and its own bell, and
+// does everything else between two polls. Whoever derives from it says what; all of that is called
+// on the thread.
+class Line : protected Connection::Listener {
+ public:
+  struct Parts {
+    const Options& options;
+    Clock& clock;
+    Logger log;
+    std::shared_ptr<Mail> mail;
+  };
+
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+ protected:
+  // `role`: "publish", "consume".
+  Line(Parts parts, std::string role);
+  ~Line() override;
+
+  void start();
+  // Says goodbye to the broker, within a second, and ends the thread. To be called by the
+  // destructor of what derives.
+  void stop();
+  // Has the thread look at what it was asked. Threads: any.
+  void ring() noexcept;
+
+  // Takes what was asked.
+  virtual void take_orders() = 0;
+  // Everything that came is dealt with: what is due, and what is to be written.
+  virtual void go_on(SteadyTime now) = 0;
+  // The connection is gone; `was_up` says whether there was one.
+  virtual void on_lost(const Error& why, bool was_up) = 0;
+  // When to go on if nothing comes.
+  [[nodiscard]] virtual SteadyTime next_time() const = 0;
+
+  // May call on_lost().
+  void connect();
+  [[nodiscard]] Connection* connection() noexcept { return connection_.get(); }
+  [[nodiscard]] const Connection* connection() const noexcept { return connection_.get(); }
+  [[nodiscard]] bool is_up() const noexcept { return connection_ && connection_->is_up(); }
+  [[nodiscard]] FrameWriter& out() noexcept { return connection_->out(); }
+
+  [[nodiscard]] const Options& options() const noexcept { return parts_.options; }
+  [[nodiscard]] Clock& clock() const noexcept { return parts_.clock; }
+  [[nodiscard]] const Logger& log() const noexcept { return parts_.log; }
+  [[nodiscard]] const std::string& place() const noexcept { return place_; }  // for logs
+  [[nodiscard]] const std::string& role() const noexcept { return role_; }
+  void tell(Event event) { events_.push_back(std::move(event)); }
+  [[nodiscard]] std::vector<Event>& events() noexcept { return events_; }
+
+ private:
+  void run();
+  void wait();
+  void lose(const Error& why);
+  void say_goodbye();
+
+  const Parts parts_;
+  const std::string role_;
+  const std::string place_;
+  io::UniqueFd bell_;
+  std::atomic<bool> stopping_ = false;
+  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Connection> ended_;  // one that is still on the stack when it ends
+  std::vector<Event> events_;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::brokers::rabbitmq

@@ -1,0 +1,145 @@
+#include "brokers/rabbitmq/tls.hpp"
+
+#include <algorithm>
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace holdfast::brokers::rabbitmq {
+namespace {
+
+constexpr const char* kOperation = "connect to the broker";
+
+struct Free {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+
+// The oldest of what OpenSSL has noted, which is the cause of the rest.
+std::string reason() {
+  const auto code = ERR_get_error();
+  ERR_clear_error();
+  const char* const text = code ? ERR_reason_error_string(code) : nullptr;
+  return text ? text : "the connection was ended";
+}
+
+std::unexpected<Error> wrong(const std::string& what) {
+  return fail(ErrorCode::unavailable, kOperation, what);
+}
+
+bool is_address(const std::string& host) {
+  unsigned char bytes[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
+bool expect_host(SSL* ssl, const std::string& host) {
+  if (is_address(host))
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1;
+  return SSL_set1_host(ssl, host.c_str()) == 1 && SSL_set_tlsext_host_name(ssl, host.c_str()) == 1;
+}
+
+}  // namespace
+
+struct Tls::Parts {
+  std::string host;
+  std::unique_ptr<SSL_CTX, Free> context;
+  std::unique_ptr<SSL, Free> ssl;
+  BIO* in = nullptr;  // both are the SSL's
+  BIO* out = nullptr;
+};
+
+Tls::Tls(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Tls::~Tls() = default;
+
+Result<std::unique_ptr<Tls>> Tls::make(const std::string& host, const std::string& ca_file) {
+  ERR_clear_error();
+  auto parts = std::make_unique<Parts>();
+  parts->host = host;
+  parts->context.reset(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX* const context = parts->context.get();
+  if (!context) return wrong("no TLS: " + reason());
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  const int found = ca_file.empty()
+                        ? SSL_CTX_set_default_verify_paths(context)
+                        : SSL_CTX_load_verify_locations(context, ca_file.c_str(), nullptr);
+  if (found != 1) {
+    return fail(ErrorCode::invalid_argument, kOperation,
+                "cannot read the certificates in " + ca_file + ": " + reason());
+  }
+  parts->ssl.reset(SSL_new(context));
+  if (!parts->ssl || !expect_host(parts->ssl.get(), host)) return wrong("no TLS: " + reason());
+  parts->in = BIO_new(BIO_s_mem());
+  parts->out = BIO_new(BIO_s_mem());
+  SSL_set_bio(parts->ssl.get(), parts->in, parts->out);
+  SSL_set_connect_state(parts->ssl.get());
+  return std::make_unique<Tls>(std::move(parts));
+}
+
+void Tls::feed(std::string_view encrypted) {
+  BIO_write(parts_->in, encrypted.data(), static_cast<int>(encrypted.size()));
+}
+
+std::string_view Tls::to_send() {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(parts_->out, &data);
+  return {data, static_cast<std::size_t>(std::max(size, 0L))};
+}
+
+void Tls::taken(std::size_t bytes) {
+  char dropped[16384];
+  while (bytes > 0) {
+    const int read =
+        BIO_read(parts_->out, dropped, static_cast<int>(std::min(bytes, sizeof(dropped))));
+    if (read <= 0) return;
+    bytes -= static_cast<std::size_t>(read);
+  }
+}
+
+Result<bool> Tls::shake_hands() {
+  ERR_clear_error();
+  SSL* const ssl = parts_->ssl.get();
+  const int done = SSL_do_handshake(ssl);
+  if (done == 1) return true;
+  const int why = SSL_get_error(ssl, done);
+  if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return false;
+  const long verified = SSL_get_verify_result(ssl);
+  if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
+    return wrong("the broker's certificate is not for " + parts_->host);
+  }
+  if (verified != X509_V_OK) {
+    return wrong(std::string("the broker's certificate is not to be trusted: ") +
+                 X509_verify_cert_error_string(verified) +
+                 " (name the file of its authority, unless the system knows it)");
+  }
+  const std::string what = reason();
+  if (what == "wrong version number") {
+    return wrong(
+        "there is no TLS at this port: use amqp://, or the port that takes TLS (usually 5671)");
+  }
+  return wrong("no TLS: " + what);
+}
+
+Result<std::size_t> Tls::read(std::span<char> into) {
+  ERR_clear_error();
+  std::size_t read = 0;
+  const int done = SSL_read_ex(parts_->ssl.get(), into.data(), into.size(), &read);
+  if (done == 1) return read;
+  const int why = SSL_get_error(parts_->ssl.get(), done);
+  if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return 0;
+  if (why == SSL_ERROR_ZERO_RETURN) return wrong("the broker has ended the connection");
+  return wrong("TLS was broken off: " + reason());
+}
+
+Result<void> Tls::write(std::string_view plain) {
+  ERR_clear_error();
+  std::size_t written = 0;
+  // Into memory: it takes everything.
+  if (SSL_write_ex(parts_->ssl.get(), plain.data(), plain.size(), &written) == 1) return {};
+  return wrong("TLS was broken off: " + reason());
+}
+
+}  // namespace holdfast::brokers::rabbitmq
