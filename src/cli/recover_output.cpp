@@ -40,7 +40,7 @@ double rate_of(const Summary& summary) {
 }
 
 std::string rounded(Duration span) {
-  const Duration unit = span < 10s ? Duration(100ms) : Duration(1s);
+  const Duration unit = span < 1s ? Duration(1ms) : span < 10s ? Duration(100ms) : Duration(1s);
   return format_duration(span / unit * unit);
 }
 

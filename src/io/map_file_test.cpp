@@ -24,7 +24,7 @@ CollectionScan = "collection.scan"
 
 TEST(MapFile, says_where_something_is_wrong) {
   EXPECT_EQ(trouble("[mapp]\na = 'b'\n"),
-            "map.toml:1:1: unknown key \"mapp\"; did you mean \"map\"?");
+            "map.toml:1:2: unknown key \"mapp\"; did you mean \"map\"?");
   EXPECT_EQ(trouble("[map]\na = 5\n"),
             "map.toml:2:5: this must be a routing key, or { exchange = \"…\", routing_key = \"…\" "
             "}");

@@ -76,7 +76,7 @@ void Run::take(ports::Delivery delivery) {
               .why = std::move(decision.why)};
   using enum Decision::What;
   switch (decision.what) {
-    case kept_again: parts_.broker.hold(*consumer_, delivery.tag); return;
+    case kept_again: ++held_.again; return parts_.broker.hold(*consumer_, delivery.tag);
     case pass:
       entry.passed = true;
       entry.delivery = std::move(delivery);

@@ -130,7 +130,8 @@ class Run final : private ports::Receiver {
     Counts failed;
     Counts skipped;
     std::uint64_t passed = 0;
-    std::uint64_t held = 0;  // messages, all of them
+    std::uint64_t held = 0;   // messages, all of them
+    std::uint64_t again = 0;  // beside them: renewed by this run, and seen once more
   };
 
   void received(std::vector<ports::Delivery> deliveries) override;
@@ -217,6 +218,7 @@ class Run final : private ports::Receiver {
   Kept held_;                  // until the connection is lost: then they come again
   std::uint64_t settled_ = 0;  // acknowledged
   std::uint64_t most_handled_ = 0;
+  std::uint64_t progress_life_ = 1;  // the connection's life in which something last got on
   std::uint64_t warned_skipped_ = 0;
   std::uint64_t warned_failed_ = 0;
   Summary summary_;
@@ -234,12 +236,14 @@ class Run final : private ports::Receiver {
   std::optional<Ended> ending_;
   bool finishes_waiting_ = false;  // at the limit, what was chosen is still sent
   bool closing_ = false;
+  int asked_what_is_left_ = 0;
   bool finished_ = false;
 
   std::unique_ptr<ports::Loop::Timer> tick_timer_;
   std::unique_ptr<ports::Loop::Timer> pace_timer_;
   std::unique_ptr<ports::Loop::Timer> backoff_timer_;
   std::unique_ptr<ports::Loop::Timer> grace_timer_;
+  std::unique_ptr<ports::Loop::Timer> left_timer_;
 };
 
 }  // namespace holdfast::recovery

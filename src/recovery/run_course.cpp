@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTick = 100ms;
 constexpr Duration kDepthEvery = 1s;
+constexpr int kMostAsked = 20;
 
 }  // namespace
 
@@ -115,7 +116,9 @@ void Run::tick() {
   const SteadyTime now = parts_.clock.now();
   const bool quiet = is_quiet();
   const bool busy = !consuming_ || !in_flight_.empty() || !troubled_.empty();
-  if (!busy) last_progress_ = now;
+  // What comes again and again, since connections do not last, is no progress either.
+  const bool in_a_circle = quiet && life_ != progress_life_;
+  if (!busy && !in_a_circle) last_progress_ = now;
   if (!caught_up_since_ && summary_.found && handled() >= *summary_.found) caught_up_since_ = now;
   if (quiet) look_at_depth(now);
   refresh_summary();
@@ -127,7 +130,7 @@ void Run::tick() {
                                              .last_progress = last_progress_,
                                              .empty_since = empty_since_,
                                              .caught_up_since = caught_up_since_,
-                                             .busy = busy,
+                                             .busy = busy || in_a_circle,
                                              .quiet = quiet});
   if (!over) return;
   if (finishes_waiting_ && *over != Ended::total && *over != Ended::stall) return;
@@ -166,6 +169,7 @@ std::uint64_t Run::chosen() const {
 void Run::progressed() {
   if (handled() <= most_handled_) return;  // the same again, after a lost connection, is none
   most_handled_ = handled();
+  progress_life_ = life_;
   last_progress_ = parts_.clock.now();
 }
 
@@ -237,7 +241,13 @@ void Run::ask_what_is_left() {
   if (finished_) return;
   if (summary_.ended == Ended::failed) return finish();
   parts_.broker.depth(options_.queue, [this](const Result<ports::Depth>& depth) {
+    if (finished_) return;
     if (depth) summary_.left = depth->ready;
+    // Some brokers take a moment until what was handed back is counted; or others have it by now.
+    if (depth && depth->ready < held_.held + held_.again && ++asked_what_is_left_ < kMostAsked) {
+      left_timer_ = parts_.loop.after(kTick, [this] { ask_what_is_left(); });
+      return;
+    }
     finish();
   });
 }

@@ -380,6 +380,19 @@ TEST(Run, V10_a_broker_that_stays_away_is_a_stall) {
   EXPECT_LE(summary.took, 45s);
 }
 
+TEST(Run, V10_connections_that_do_not_last_are_a_stall) {
+  World world;
+  world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
+  world.put(3);
+  world.start();
+  for (int second = 0; second < 60 && !world.outcome; ++second) {
+    world.loop.pass(1s);
+    world.broker.cut();
+  }
+  EXPECT_EQ(world.finish(1s).ended, Ended::stall);
+  EXPECT_EQ(world.outcome->summary.skipped.total(), 3U);
+}
+
 TEST(Run, a_stop_waits_for_what_is_under_way) {
   World world;
   world.put(10);
