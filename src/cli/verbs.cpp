@@ -25,6 +25,7 @@ void group_verbs(CLI::App& program) {
   };
   group("Running tasks", {"serve", "worker"});
   group("Handing in, and looking after", {"submit", "tasks", "dead", "queues"});
+  group("Dead letters of a broker", {"recover"});
   group("Finding out", {"classify", "verify", "migrate", "bench", "demo"});
 }
 
@@ -46,6 +47,7 @@ int run(int argc, const char* const* argv, Io& io) {
   add_tasks(program, io, exit_code);
   add_dead(program, io, exit_code);
   add_queues(program, io, exit_code);
+  add_recover(program, io, exit_code);
   add_classify(program, io, exit_code);
   add_verify(program, io, exit_code);
   add_bench(program, io, exit_code);

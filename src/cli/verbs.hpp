@@ -19,6 +19,7 @@ void add_dead(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
 void add_migrate(CLI::App& program, Io& io, int& exit_code);
 void add_queues(CLI::App& program, Io& io, int& exit_code);
+void add_recover(CLI::App& program, Io& io, int& exit_code);
 void add_serve(CLI::App& program, Io& io, int& exit_code);
 void add_submit(CLI::App& program, Io& io, int& exit_code);
 void add_tasks(CLI::App& program, Io& io, int& exit_code);

@@ -33,6 +33,7 @@ class Checks {
   void check_tasks();
   void check_queues();
   void check_alerts();
+  void check_recoveries();
 
  private:
   void check_task(const std::string& path, Task& task);
@@ -297,6 +298,26 @@ void Checks::check_alerts() {
   }
 }
 
+void Checks::check_recoveries() {
+  for (const auto& [name, recover] : config_.recoveries) {
+    const std::string path = join_key("recover", name);
+    const int ways = int{has(path, "map")} + int{has(path, "to_origin")} + int{has(path, "to")};
+    if (ways == 0) {
+      wrong(path, {}, "nothing says where messages go",
+            R"(give one of map = "FILE", to_origin = "queue" and to = "QUEUE")");
+    }
+    if (ways > 1) {
+      wrong(path, {"to", "to_origin", "map"}, "messages go one way: map, to_origin or to");
+    }
+    if (has(path, "exchange") && !has(path, "map")) {
+      wrong(path, {"exchange"}, "this is where the routing keys of a map go, and there is none");
+    }
+    if (!recover.on_start && !recover.every && !is_wrong(join_key(path, "every"))) {
+      wrong(path, {}, "nothing says when this is run", R"(give on_start = true or every = "1h")");
+    }
+  }
+}
+
 }  // namespace
 
 void complete(Reading& reading, Config& config) {
@@ -307,6 +328,7 @@ void complete(Reading& reading, Config& config) {
   checks.check_tasks();
   checks.check_queues();
   checks.check_alerts();
+  checks.check_recoveries();
 }
 
 }  // namespace holdfast::config

@@ -256,6 +256,35 @@ struct Events {
   bool operator==(const Events&) const = default;
 };
 
+enum class Origin : std::uint8_t { none, exchange, queue };
+
+// A dead-letter queue that is brought back now and then.
+struct Recover {
+  Url from = {};         // of a broker, and its queue
+  std::string map = {};  // one of these three
+  Origin to_origin = Origin::none;
+  std::string to = {};
+  std::string exchange = {};
+  std::vector<std::string> filter = {};
+  int window = 1000;
+  int limit = 0;
+  double rate = 0;
+  std::string park = {};
+  int max_recoveries = 3;
+  int renew_at = 10;
+  bool persistent = false;
+  std::string journal = {};
+  std::string ca_file = {};
+  Duration total = std::chrono::minutes(30);
+  Duration idle = std::chrono::seconds(10);
+  Duration empty = std::chrono::seconds(5);
+  Duration stall = std::chrono::seconds(30);
+  bool on_start = false;  // one of these two, or both
+  std::optional<Duration> every = {};
+
+  bool operator==(const Recover&) const = default;
+};
+
 struct Config {
   Store store = {};
   Http http = {};
@@ -269,6 +298,7 @@ struct Config {
   Inputs inputs = {};
   Alerts alerts = {};
   Events events = {};
+  std::map<std::string, Recover> recoveries = {};
 
   bool operator==(const Config&) const = default;
 };

@@ -9,6 +9,7 @@
 
 #include "config/outside_values.hpp"
 #include "config/plain_values.hpp"
+#include "core/condition.hpp"
 #include "core/json_text.hpp"
 
 namespace holdfast::config {
@@ -46,6 +47,8 @@ constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
 
 constexpr std::array<std::pair<std::string_view, OnInputFailure>, 2> kOnInputFailure = {
     {{"fail", OnInputFailure::fail}, {"retry", OnInputFailure::retry}}};
+constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
+    {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
 
 std::string check_name(std::string_view text) {
   if (text.empty()) return "this is empty: a name has at least one letter";
@@ -70,6 +73,11 @@ std::string check_variable(std::string_view text) {
   return quoted(text) +
          " cannot be the name of an environment variable (one that ends in * stands "
          "for all that begin so)";
+}
+
+std::string check_condition(std::string_view text) {
+  const auto condition = parse_condition(text);
+  return condition ? "" : condition.error().message;
 }
 
 std::string check_user_agent(std::string_view text) {
@@ -489,13 +497,87 @@ Section<Events> events_section() {
                        "so many past events are kept, for clients that come back")}};
 }
 
+// Where messages go, and which of them.
+void add_recover_ways(std::vector<Row<Recover>>& rows) {
+  rows.insert(
+      rows.end(),
+      {
+          row<Recover>("from", &Recover::from, BrokerAt{}, yes,
+                       "the broker and the dead-letter queue: `amqp://user:password@host/vhost/"
+                       "queue`, with the vhost `/` written `%2f`; better `env:NAME` or `file:PATH`",
+                       {.required = true}),
+          row<Recover>("map", &Recover::map, Path{PathUse::file}, yes,
+                       "a file that says where each type goes"),
+          row<Recover>("to_origin", &Recover::to_origin, Choice<Origin>{"origin", kOrigins}, yes,
+                       "back by their first death: to its `exchange` with its routing key, or into "
+                       "its `queue`"),
+          row<Recover>("to", &Recover::to, Text{check_name}, yes, "all of them into this queue"),
+          row<Recover>("exchange", &Recover::exchange, Text{check_name}, yes,
+                       "where routing keys of the map go that name no exchange"),
+          row<Recover>("filter", &Recover::filter, Texts{check_condition}, yes,
+                       "only messages that meet all of these: `[\"age>2h\", \"type=Scan\"]`"),
+          row<Recover>("park", &Recover::park, Text{check_name}, yes,
+                       "a queue for what cannot be brought back; without it, that stays"),
+          row<Recover>("max_recoveries", &Recover::max_recoveries, Whole{1, 1'000'000}, yes,
+                       "what came back so often is kept for review"),
+          row<Recover>("renew_at", &Recover::renew_at, Whole{1, 1'000'000}, yes,
+                       "what stays and was handed back so often is put at the end of the queue as "
+                       "a new message, since quorum queues drop what was delivered too often"),
+          row<Recover>("persistent", &Recover::persistent, YesNo{}, yes,
+                       "make copies persistent, also of messages that were not"),
+      });
+}
+
+// When it runs, how fast and how long.
+void add_recover_limits(std::vector<Row<Recover>>& rows) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  rows.insert(
+      rows.end(),
+      {
+          row<Recover>("on_start", &Recover::on_start, YesNo{}, yes,
+                       "run it when the server starts"),
+          row<Recover>("every", &Recover::every, SpanOr{"never", {1s, kDay * 30}}, yes,
+                       "run it so often; one that still runs is not run again"),
+          row<Recover>("window", &Recover::window, Whole{1, 60'000}, yes,
+                       "most messages under way at once; 1: one at a time"),
+          row<Recover>("limit", &Recover::limit, Whole{0, kMost}, yes,
+                       "most messages of one run; 0: no limit"),
+          row<Recover>("rate", &Recover::rate, Fraction{0, 1e6}, yes,
+                       "most messages a second; 0: no limit"),
+          row<Recover>("total", &Recover::total, Span{1s, kDay * 30}, yes,
+                       "a run ends after so long"),
+          row<Recover>("idle", &Recover::idle, Span{0s, kDay}, yes,
+                       "and after so long without a message"),
+          row<Recover>("empty", &Recover::empty, Span{0s, kDay}, yes,
+                       "and when its queue was empty for so long"),
+          row<Recover>("stall", &Recover::stall, Span{1s, kDay}, yes,
+                       "and when nothing got on for so long"),
+          row<Recover>("journal", &Recover::journal, NewFile{}, yes,
+                       "a file for each message's fate, from which a run after a crash goes on"),
+          row<Recover>("ca_file", &Recover::ca_file, Path{PathUse::file}, yes,
+                       "authorities to trust, of `amqps`; without it, the system's"),
+      });
+}
+
+Section<Recover> recover_section() {
+  Section<Recover> section{
+      "recover",
+      "Dead-letter queues of a broker that are brought back by the server. "
+      "`map`, `to_origin` or `to`: exactly one of them; `on_start` or `every`, "
+      "or both. [recovery.md](recovery.md) has the rest.",
+      {}};
+  add_recover_ways(section.rows);
+  add_recover_limits(section.rows);
+  return section;
+}
+
 }  // namespace
 
 const Sections& sections() {
-  static const Sections all{store_section(),  http_section(),     token_section(),
-                            log_section(),    shutdown_section(), engine_section(),
-                            queue_section(),  task_section(),     webhook_section(),
-                            inputs_section(), alerts_section(),   events_section()};
+  static const Sections all{
+      store_section(),  http_section(),   token_section(),  log_section(),     shutdown_section(),
+      engine_section(), queue_section(),  task_section(),   webhook_section(), inputs_section(),
+      alerts_section(), events_section(), recover_section()};
   return all;
 }
 

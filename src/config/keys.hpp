@@ -64,6 +64,7 @@ struct Sections {
   Section<Inputs> inputs;
   Section<Alerts> alerts;
   Section<Events> events;
+  Section<Recover> recover;
 };
 
 [[nodiscard]] const Sections& sections();
@@ -84,6 +85,7 @@ void each_section(const Function& function) {
   function(all.inputs, &Config::inputs);
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
+  function(all.recover, &Config::recoveries);
 }
 
 // Whether the tables of a section have names: [queue.NAME].

@@ -157,6 +157,15 @@ std::string Path::show(const std::string& value) const {
   return value.empty() ? "" : quoted(value, std::string::npos);
 }
 
+void NewFile::read(const Spot& spot, const Value& value, std::string& into) const {
+  const std::string* text = read_text(spot, value);
+  if (text != nullptr) into = spot.reading.resolve(*text);
+}
+
+std::string NewFile::show(const std::string& value) const {
+  return value.empty() ? "" : quoted(value, std::string::npos);
+}
+
 void StoreUrl::read(const Spot& spot, const Value& value, std::string& into) const {
   constexpr std::string_view kSqlite = "sqlite:";
   const std::string* text = read_text(spot, value);
@@ -199,7 +208,10 @@ void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
 }
 
 void BrokerAt::read(const Spot& spot, const Value& value, Url& into) const {
-  read_url(spot, value, parse_broker_url, into);
+  const auto parse = [this](std::string_view text, std::string source) {
+    return parse_broker_url(text, std::move(source), part);
+  };
+  read_url(spot, value, parse, into);
 }
 
 std::string BrokerAt::show(const Url& value) const {

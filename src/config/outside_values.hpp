@@ -20,6 +20,13 @@ struct Path {
   [[nodiscard]] std::string show(const std::string& value) const;
 };
 
+// A file that need not be there yet.
+struct NewFile {
+  static constexpr std::string_view kKind = "path";
+  void read(const Spot& spot, const Value& value, std::string& into) const;
+  [[nodiscard]] std::string show(const std::string& value) const;
+};
+
 struct StoreUrl {
   static constexpr std::string_view kKind = "store";
   void read(const Spot& spot, const Value& value, std::string& into) const;
@@ -33,9 +40,10 @@ struct Endpoint {
   [[nodiscard]] std::string show(const Url& value) const;
 };
 
-// The URL of a broker, or where it can be read.
+// The URL of a broker, or where it can be read; with or without the name of a queue at its end.
 struct BrokerAt {
   static constexpr std::string_view kKind = "URL";
+  BrokerPart part;
   void read(const Spot& spot, const Value& value, Url& into) const;
   [[nodiscard]] std::string show(const Url& value) const;
 };

@@ -19,6 +19,7 @@
 #include "server/alert_desk.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
+#include "server/recoveries.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -94,6 +95,7 @@ struct Service::Parts {
   std::unique_ptr<http::Api> api;
   std::unique_ptr<http::SeeingApi> seeing_api;
   std::unique_ptr<AlertDesk> alerts;
+  std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
   bool ready = false;
@@ -128,6 +130,8 @@ Result<void> Service::Parts::start() {
   Result<void> listening;
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
+    recoveries = std::make_unique<Recoveries>(node->loop(), options.log);
+    if (listening) listening = recoveries->set(config.recoveries);
     if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
@@ -315,7 +319,9 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   auto types = types_of(next, &config);
   if (!types) return std::unexpected(std::move(types).error());
   if (auto checked = server->check_tls(); !checked) return checked;
+  if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
   if (auto set = alerts->set(next.alerts); !set) return set;
+  if (auto set = recoveries->set(next.recoveries); !set) return set;
   if (auto read = server->reload_tls(); !read) {
     options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
                     {{"error", read.error().text()}});
@@ -374,6 +380,12 @@ Service::Stopped Service::Parts::stop() {
       if (server) server->stop_accepting();
     });
   }
+  std::vector<std::jthread> ending;
+  if (node) {
+    node->on_loop([&] {
+      if (recoveries) ending = recoveries->end();
+    });
+  }
   if (working) {
     const auto done = node->stop_work();
     if (done) {
@@ -385,8 +397,10 @@ Service::Stopped Service::Parts::stop() {
       report.error = done.error();
     }
   }
+  ending.clear();  // waits for them
   const auto close = [this] {
     server.reset();
+    recoveries.reset();
     alerts.reset();
     seeing_api.reset();
     client.reset();

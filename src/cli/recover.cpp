@@ -1,0 +1,288 @@
+// holdfast recover: brings messages back from a dead-letter queue, and loses none of them.
+#include "server/recover.hpp"
+
+#include <charconv>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/recover_output.hpp"
+#include "cli/verbs.hpp"
+#include "config/outside.hpp"
+#include "core/json_text.hpp"
+#include "core/units.hpp"
+#include "io/map_file.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  holdfast recover --from amqp://localhost/%2f/app.dlq --map map.toml --dry-run
+  holdfast recover --from env:DLQ_URL --map map.toml --journal recovery.jsonl
+  holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
+  holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
+      --filter 'error~"timed out"' --rate 100/s
+
+The queue is the last part of the URL, after the vhost, whose / is written %2f.
+A password on the command line can be seen by everybody on this machine: put
+the URL into a variable or a file, and name that (env:NAME, file:PATH).
+
+Where messages go, one of:
+  --map FILE    by their type: the header MessageType, else the routing key of
+                the newest death. FILE is TOML:
+                  [map]
+                  CollectionScan = "collection.scan"
+                  LibraryScan    = { exchange = "lib", routing_key = "scan" }
+  --to-origin   to the exchange and with the routing key of their first death,
+                which every queue bound there gets; --to-origin=queue: into the
+                queue where they first died, and no other
+  --to QUEUE    all of them into one queue
+
+Filters: NAME, one of = != ~ < > and a value; all of them must hold. Names:
+type, id, routing_key, exchange, queue, reason, error, age, recoveries, body,
+header.NAME, json.FIELD.INNER. ~ is "contains".
+
+A copy is published first, and the original is removed when the broker has
+confirmed that a queue has it: killed at any point, a message is there twice at
+worst. What cannot be brought back stays in the queue, or goes to --park. With
+--journal, a run after a kill knows what its forerunner has copied.
+
+Ctrl-C lets what is under way end, and says what was done; a second one ends
+it at once.
+
+Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
+no such queue; 2 the command line is wrong. More: docs/recovery.md)";
+
+struct Asked {
+  std::string from;
+  std::string map;
+  std::string to;
+  std::string origin;
+  std::string exchange;
+  std::vector<std::string> filters;
+  std::size_t window = recovery::Options().window;
+  std::uint64_t limit = 0;
+  std::string rate;
+  bool dry = false;
+  std::string park;
+  int max_recoveries = recovery::Rules().max_recoveries;
+  std::int64_t renew_at = recovery::Options().renew_at;
+  bool persistent = false;
+  std::string journal;
+  std::string total = "30m";
+  std::string idle = "10s";
+  std::string empty = "5s";
+  std::string stall = "30s";
+  std::string ca_file;
+  bool json = false;
+  bool wants_origin = false;
+};
+
+// "100/s", "100", "6000/m".
+Result<double> parse_rate(std::string_view text) {
+  double seconds = 1;
+  std::string_view number = text;
+  if (number.ends_with("/s")) number.remove_suffix(2);
+  if (number.ends_with("/m")) {
+    number.remove_suffix(2);
+    seconds = 60;
+  }
+  double count = 0;
+  const char* const end = number.data() + number.size();
+  const auto [at, error] = std::from_chars(number.data(), end, count);
+  if (error == std::errc() && at == end && count > 0 && count <= 1e6) return count / seconds;
+  return fail(ErrorCode::invalid_argument, "rate",
+              holdfast::quoted(text) + R"(: a rate is a number of messages, "100/s" or "6000/m")");
+}
+
+std::string check_rate(const std::string& text) {
+  const auto rate = parse_rate(text);
+  return rate ? "" : rate.error().message;
+}
+
+std::string check_duration(const std::string& text) {
+  const auto span = parse_duration(text);
+  return span ? "" : span.error().message;
+}
+
+// The URL itself, or what env:NAME or file:PATH stands for.
+Result<std::string> resolve_url(const std::string& from) {
+  constexpr std::string_view kEnv = "env:";
+  constexpr std::string_view kFile = "file:";
+  auto& outside = config::system_outside();
+  if (from.starts_with(kEnv)) {
+    const std::string name = from.substr(kEnv.size());
+    auto text = outside.variable(name);
+    if (text && !text->empty()) return *std::move(text);
+    return fail(ErrorCode::invalid_argument, "recover",
+                fmt::format("the environment variable {} is {}", holdfast::quoted(name),
+                            text ? "empty" : "not set"));
+  }
+  if (from.starts_with(kFile)) return outside.secret_file(from.substr(kFile.size()));
+  return from;
+}
+
+Result<recovery::Routes> routes_of(const Asked& asked) {
+  using To = recovery::Routes::To;
+  const int ways =
+      (asked.map.empty() ? 0 : 1) + (asked.to.empty() ? 0 : 1) + (asked.wants_origin ? 1 : 0);
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  if (ways != 1) return usage("say where messages go: one of --map, --to-origin and --to");
+  if (!asked.exchange.empty() && asked.map.empty()) {
+    return usage("--exchange is where the routing keys of --map go");
+  }
+  if (!asked.to.empty()) return recovery::Routes{.to = To::queue, .queue = asked.to};
+  if (asked.wants_origin) {
+    return recovery::Routes{.to = asked.origin == "queue" ? To::origin_queue : To::origin_exchange};
+  }
+  auto map = io::load_type_map(asked.map, asked.exchange);
+  if (!map) return std::unexpected(std::move(map).error());
+  return recovery::Routes{.to = To::map, .map = *std::move(map)};
+}
+
+Result<server::RecoverSettings> settings_of(const Asked& asked) {
+  server::RecoverSettings settings{.ca_file = asked.ca_file, .journal = asked.journal};
+  recovery::Options& options = settings.options;
+  auto routes = routes_of(asked);
+  if (!routes) return std::unexpected(std::move(routes).error());
+  options.rules.routes = *std::move(routes);
+  auto filter = recovery::Filter::parse(asked.filters);
+  if (!filter) return std::unexpected(std::move(filter).error());
+  options.rules.filter = *std::move(filter);
+  options.rules.max_recoveries = asked.max_recoveries;
+  options.window = asked.window;
+  if (asked.limit > 0) options.limit = asked.limit;
+  if (!asked.rate.empty()) options.rate = parse_rate(asked.rate).value_or(0);
+  options.dry = asked.dry;
+  options.park = asked.park;
+  options.persistent = asked.persistent;
+  options.renew_at = asked.renew_at;
+  options.limits = {.total = parse_duration(asked.total).value_or(Duration()),
+                    .idle = parse_duration(asked.idle).value_or(Duration()),
+                    .empty = parse_duration(asked.empty).value_or(Duration()),
+                    .stall = parse_duration(asked.stall).value_or(Duration())};
+  if (asked.dry && !asked.journal.empty()) {
+    return fail(ErrorCode::invalid_argument, "usage", "a dry run has no fates for a --journal");
+  }
+  return settings;
+}
+
+int run_recover(const Asked& asked, Io& io) {
+  const auto complain = [&](const Error& error, int code) {
+    io.err << "holdfast recover: " << error.message << '\n';
+    return code;
+  };
+  auto settings = settings_of(asked);
+  if (!settings) {
+    const bool usage = settings.error().code == ErrorCode::invalid_argument;
+    return complain(settings.error(), usage ? kUsage : kFailed);
+  }
+  auto url = resolve_url(asked.from);
+  if (!url) return complain(url.error(), kUsage);
+  settings->url = *std::move(url);
+  const auto place = server::place_of(settings->url);
+  if (!place) return complain(place.error(), kUsage);
+  RecoverProgress progress(io, asked.dry);
+  const auto outcome =
+      server::recover(*std::move(settings), {.observer = progress, .hears_signals = true});
+  progress.wipe();
+  if (!outcome) {
+    const bool early = outcome.error().code == ErrorCode::canceled;
+    return complain(outcome.error(), early ? kKept : kFailed);
+  }
+  const recovery::Summary& summary = outcome->summary;
+  if (summary.error) {
+    io.err << "holdfast recover: " << summary.error->text() << '\n';
+  }
+  if (asked.json) {
+    io.out << recover_json(*outcome, place->text);
+  } else if (asked.dry) {
+    io.out << recover_plan(*outcome, place->text);
+  } else if (summary.found) {
+    io.out << recover_summary(summary, place->text);
+  }
+  if (!io.out.flush()) {
+    io.err << "holdfast recover: cannot write to standard output\n";
+    return kFailed;
+  }
+  if (summary.error || summary.ended == recovery::Ended::failed) return kFailed;
+  return summary.all_done() ? kDone : kKept;
+}
+
+void add_limits(CLI::App& verb, Asked& asked) {
+  const auto span = [&](const char* name, std::string& value, const char* what) {
+    verb.add_option(name, value, what)
+        ->type_name("TIME")
+        ->check(CLI::Validator(check_duration, ""))
+        ->capture_default_str()
+        ->group("When it ends");
+  };
+  span("--total", asked.total, "After so long, whatever is left");
+  span("--idle", asked.idle, "Without a message for so long");
+  span("--empty", asked.empty, "When the queue was empty for so long");
+  span("--stall", asked.stall, "When nothing got on for so long");
+  verb.add_option("--limit", asked.limit, "After so many messages")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->group("When it ends");
+}
+
+void add_ways(CLI::App& verb, Asked& asked) {
+  verb.add_option("--from", asked.from, "URL of the dead-letter queue")
+      ->type_name("URL")
+      ->required();
+  verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
+  CLI::Option* origin = verb.add_option("--to-origin", asked.origin, "Back to where they came from")
+                            ->type_name("[exchange|queue]")
+                            ->expected(0, 1)
+                            ->check(CLI::IsMember({"exchange", "queue"}).description(""));
+  verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
+  verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
+  verb.add_option("--exchange", asked.exchange, "Of routing keys in --map that name none")
+      ->type_name("NAME");
+  verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")
+      ->type_name("EXPR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("--park", asked.park, "Put what is kept there, not back")->type_name("QUEUE");
+}
+
+}  // namespace
+
+void add_recover(CLI::App& program, Io& io, int& exit_code) {
+  CLI::App* verb = program.add_subcommand("recover", "Bring a broker's dead-letter queue back");
+  verb->footer(kExamples);
+  const auto asked = std::make_shared<Asked>();
+  add_ways(*verb, *asked);
+  verb->add_flag("--dry-run", asked->dry, "Show what would go where, and send nothing");
+  verb->add_option("--window", asked->window, "Most under way at once; 1: one at a time")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{60'000}).description(""))
+      ->capture_default_str();
+  verb->add_option("--rate", asked->rate, "Most messages a second (100/s) or minute")
+      ->type_name("N/s")
+      ->check(CLI::Validator(check_rate, ""));
+  verb->add_option("--max-recoveries", asked->max_recoveries, "Keep what came back so often")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->capture_default_str();
+  verb->add_option("--renew-at", asked->renew_at, "Handed back so often: a new copy instead")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}).description(""))
+      ->capture_default_str();
+  verb->add_flag("--persistent", asked->persistent, "Make every copy persistent");
+  verb->add_option("--journal", asked->journal, "Write down each message's fate; go on from it")
+      ->type_name("FILE");
+  add_limits(*verb, *asked);
+  verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  verb->add_flag("--json", asked->json, "One JSON object at the end");
+  verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });
+}
+
+}  // namespace holdfast::cli

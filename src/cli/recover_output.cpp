@@ -1,0 +1,295 @@
+#include "cli/recover_output.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "cli/text_columns.hpp"
+#include "core/json_text.hpp"
+#include "core/units.hpp"
+#include "recovery/routes.hpp"
+#include "wire/json_writer.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using recovery::Counts;
+using recovery::Plan;
+using recovery::Summary;
+
+constexpr std::uint64_t kLineEvery = 1000;  // messages, and no more than a line a second
+constexpr std::size_t kBarWidth = 24;
+constexpr std::size_t kMostRows = 40;  // of a table, for people; JSON has them all
+
+std::uint64_t done_of(const Summary& summary) {
+  return summary.recovered.total() + summary.kept() + summary.passed + summary.recognised +
+         summary.planned;
+}
+
+double seconds_of(Duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+double rate_of(const Summary& summary) {
+  const double seconds = seconds_of(summary.worked);
+  return seconds > 0 ? static_cast<double>(summary.recovered.total()) / seconds : 0;
+}
+
+std::string rounded(Duration span) {
+  const Duration unit = span < 1s ? Duration(1ms) : span < 10s ? Duration(100ms) : Duration(1s);
+  return format_duration(span / unit * unit);
+}
+
+std::string visible(std::string_view text, std::size_t columns) {
+  std::string safe;
+  append_visible(safe, text);
+  return cut(safe, columns);
+}
+
+void append_row(std::string& out, std::string_view label, std::uint64_t count,
+                std::string_view note = {}) {
+  out += fmt::format("{:>12}  {}", grouped(count), label);
+  if (!note.empty()) out.append(" ").append(note);
+  out += '\n';
+}
+
+void append_counts(std::string& out, const Counts& counts) {
+  std::size_t shown = 0;
+  std::uint64_t rest = counts.others();
+  for (const auto& [name, count] : counts.by_name()) {
+    if (shown++ >= kMostRows) {
+      rest += count;
+      continue;
+    }
+    out += fmt::format("{:>16}  {}\n", grouped(count), visible(name, kColumns - 18));
+  }
+  if (rest > 0) out += fmt::format("{:>16}  others\n", grouped(rest));
+}
+
+void write_counts(wire::JsonWriter& writer, std::string_view by, const Counts& counts) {
+  writer.begin_object().key("total").number(counts.total()).key(by).begin_object();
+  for (const auto& [name, count] : counts.by_name())
+    writer.key(name).number(count);
+  writer.end_object();
+  if (counts.others() > 0) writer.key("others").number(counts.others());
+  writer.end_object();
+}
+
+std::string_view word_of(recovery::Decision::What what) {
+  using enum recovery::Decision::What;
+  switch (what) {
+    case recover: return "recover";
+    case skip: return "keep";
+    case pass: return "not_chosen";
+    case kept_again: break;
+  }
+  return "keep";
+}
+
+std::string target_of(const Plan::Row& row) {
+  using enum recovery::Decision::What;
+  if (row.what == pass) return "not chosen";
+  if (row.what != recovery::Decision::What::recover) return "kept: " + row.why;
+  std::string text = "-> " + recovery::to_text(row.to);
+  if (row.target == Plan::Row::Target::missing) text += " (no such queue!)";
+  return text;
+}
+
+void write_plan(wire::JsonWriter& writer, const Plan& plan) {
+  writer.key("plan").begin_array();
+  for (const Plan::Row& row : plan.rows()) {
+    writer.begin_object().key("count").number(row.count).key("type").text(row.type);
+    writer.key("action").text(word_of(row.what));
+    if (row.what == recovery::Decision::What::recover) {
+      writer.key("exchange").text(row.to.exchange).key("routing_key").text(row.to.routing_key);
+      if (row.target != Plan::Row::Target::unchecked) {
+        writer.key("target_is_there").boolean(row.target == Plan::Row::Target::there);
+      }
+    }
+    if (!row.why.empty()) writer.key("why").text(row.why);
+    writer.key("reason").text(row.reason).key("group").text(row.group.text());
+    writer.key("example").text(row.example).end_object();
+  }
+  writer.end_array();
+  if (plan.others() > 0) writer.key("plan_others").number(plan.others());
+}
+
+void append_end(std::string& out, const Summary& summary) {
+  if (summary.left) append_row(out, "still in " + visible(summary.queue, 50), *summary.left);
+  std::string ended(recovery::sentence_of(summary.ended));
+  if (summary.error) ended += ": " + summary.error->message;
+  append_wrapped(out, "Ended: " + ended + ".", 0);
+}
+
+}  // namespace
+
+void RecoverProgress::found(std::uint64_t messages) {
+  found_ = messages;
+  wipe();
+  io_.err << fmt::format("Found {} messages in DLQ. {}\n", messages,
+                         dry_ ? "Looking at them..." : "Starting recovery...")
+          << std::flush;
+}
+
+void RecoverProgress::warned(const recovery::Warning& warning) {
+  wipe();
+  std::string line = "Warning: ";
+  append_visible(line, warning.text);
+  io_.err << line << '\n' << std::flush;
+}
+
+void RecoverProgress::moved(const Summary& so_far) {
+  if (io_.err_is_terminal) {
+    show_bar(so_far);
+  } else {
+    say_so_far(so_far);
+  }
+}
+
+void RecoverProgress::show_bar(const Summary& so_far) {
+  const std::uint64_t done = done_of(so_far);
+  if (so_far.took - then_ >= 1s) {
+    const double now =
+        static_cast<double>(done - std::min(done, done_then_)) / seconds_of(so_far.took - then_);
+    rate_ = rate_ == 0 ? now : 0.6 * rate_ + 0.4 * now;
+    then_ = so_far.took;
+    done_then_ = done;
+  }
+  wipe();
+  io_.err << bar_line({.done = done, .found = found_, .rate = rate_, .kept = so_far.kept()})
+          << std::flush;
+  shown_ = true;
+}
+
+void RecoverProgress::say_so_far(const Summary& so_far) {
+  const std::uint64_t done = dry_ ? done_of(so_far) : so_far.recovered.total();
+  const std::uint64_t thousands = done / kLineEvery * kLineEvery;
+  if (thousands <= told_ || so_far.took - told_at_ < 1s) return;
+  told_ = thousands;
+  told_at_ = so_far.took;
+  io_.err << fmt::format("{} {} messages so far...\n", dry_ ? "Looked at" : "Recovered", thousands)
+          << std::flush;
+}
+
+void RecoverProgress::wipe() {
+  if (std::exchange(shown_, false)) io_.err << "\r\x1b[K" << std::flush;
+}
+
+std::string bar_line(const RecoverBar& bar) {
+  const double part =
+      bar.found == 0
+          ? 1
+          : std::min(1.0, static_cast<double>(bar.done) / static_cast<double>(bar.found));
+  const auto full = static_cast<std::size_t>(std::lround(part * kBarWidth));
+  std::string line = "[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]";
+  line += fmt::format(" {}/{}", grouped(bar.done), grouped(bar.found));
+  if (bar.rate >= 1) {
+    line += fmt::format("  {}/s", grouped(static_cast<std::uint64_t>(std::lround(bar.rate))));
+    const auto left = static_cast<double>(bar.found - std::min(bar.found, bar.done)) / bar.rate;
+    const auto seconds = static_cast<std::int64_t>(std::ceil(std::min(left, 1e6)));
+    line += "  " + format_duration(std::chrono::seconds(seconds)) + " left";
+  }
+  if (bar.kept > 0) line += fmt::format("  {} kept", grouped(bar.kept));
+  return cut(line, kColumns - 1);
+}
+
+std::string recover_summary(const Summary& summary, const std::string& place) {
+  std::string out = "DLQ RECOVERY SUMMARY\n";
+  out += visible(place, kColumns) + '\n';
+  out += fmt::format("took {}", rounded(summary.took));
+  if (summary.recovered.total() > 0) {
+    out += fmt::format(", {} messages/s", grouped(static_cast<std::uint64_t>(rate_of(summary))));
+  }
+  out += "\n\n";
+  append_row(out, "recovered", summary.recovered.total());
+  append_counts(out, summary.recovered);
+  append_row(out, "failed", summary.failed.total(), "(kept, to be tried again)");
+  append_counts(out, summary.failed);
+  append_row(out, "skipped", summary.skipped.total(), "(kept for review)");
+  append_counts(out, summary.skipped);
+  if (summary.passed > 0) append_row(out, "not chosen", summary.passed, "(left where they are)");
+  if (summary.parked > 0) append_row(out, "of those kept are in the review queue", summary.parked);
+  if (summary.renewed > 0) {
+    append_row(out, "of those left are at the end of the queue now", summary.renewed);
+  }
+  if (summary.recognised > 0) {
+    append_row(out, "had their copy already, and were only removed", summary.recognised);
+  }
+  if (summary.duplicates > 0) {
+    append_row(out, "may be there twice: the connection was lost", summary.duplicates);
+  }
+  if (summary.transient > 0) {
+    append_row(out, "recovered are not persistent, as they were before", summary.transient);
+  }
+  append_end(out, summary);
+  return out;
+}
+
+std::string recover_plan(const recovery::Run::Outcome& outcome, const std::string& place) {
+  const Summary& summary = outcome.summary;
+  std::string out = "DLQ RECOVERY, DRY RUN: nothing was sent\n";
+  out += visible(place, kColumns) + "\n\n";
+  std::size_t shown = 0;
+  std::uint64_t rest = outcome.plan.others();
+  for (const Plan::Row& row : outcome.plan.rows()) {
+    if (shown++ >= kMostRows) {
+      rest += row.count;
+      continue;
+    }
+    const std::string type = row.type.empty() ? "(unknown type)" : visible(row.type, 24);
+    const std::string head = fmt::format("{:>12}  {:<24} ", grouped(row.count), type);
+    out += head + visible(target_of(row), kColumns - 39) + '\n';
+    out += std::string(14, ' ') +
+           visible(fmt::format("died of {}; such as {}", row.reason, row.example), kColumns - 14) +
+           '\n';
+  }
+  if (rest > 0) out += fmt::format("{:>12}  others\n", grouped(rest));
+  out += '\n';
+  append_row(out, "would be recovered", summary.planned);
+  append_row(out, "would be kept", summary.skipped.total());
+  if (summary.passed > 0) append_row(out, "are not chosen", summary.passed);
+  append_end(out, summary);
+  append_wrapped(out,
+                 "The messages are where they were, in their order. The broker has marked them as "
+                 "redelivered, and a quorum queue has counted one delivery more for each.",
+                 0);
+  return out;
+}
+
+std::string recover_json(const recovery::Run::Outcome& outcome, const std::string& place) {
+  const Summary& summary = outcome.summary;
+  std::string out;
+  wire::JsonWriter writer(out);
+  writer.begin_object().key("run").text(summary.run).key("from").text(place);
+  writer.key("queue").text(summary.queue).key("dry_run").boolean(summary.dry);
+  writer.key("ended").word(to_string(summary.ended));
+  if (summary.error) writer.key("error").text(summary.error->text());
+  if (summary.found) writer.key("found").number(*summary.found);
+  writer.key("recovered");
+  write_counts(writer, "by_target", summary.recovered);
+  writer.key("failed");
+  write_counts(writer, "by_target", summary.failed);
+  writer.key("skipped");
+  write_counts(writer, "by_reason", summary.skipped);
+  writer.key("not_chosen").number(summary.passed).key("parked").number(summary.parked);
+  writer.key("renewed").number(summary.renewed).key("recognised").number(summary.recognised);
+  writer.key("possible_duplicates").number(summary.duplicates);
+  writer.key("transient").number(summary.transient);
+  writer.key("interruptions").number(summary.interruptions);
+  if (summary.left) writer.key("still_in_queue").number(*summary.left);
+  writer.key("took_s").number(seconds_of(summary.took));
+  writer.key("worked_s").number(seconds_of(summary.worked));
+  writer.key("per_s").number(std::round(rate_of(summary)));
+  if (summary.dry) {
+    writer.key("would_recover").number(summary.planned);
+    write_plan(writer, outcome.plan);
+  }
+  writer.end_object();
+  return out + '\n';
+}
+
+}  // namespace holdfast::cli

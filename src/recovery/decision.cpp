@@ -1,0 +1,23 @@
+#include "recovery/decision.hpp"
+
+namespace holdfast::recovery {
+
+Decision decide(const Letter& letter, const Rules& rules, WallTime now) {
+  using enum Decision::What;
+  const auto& headers = letter.message().headers;
+  if (ports::text_of(headers, kKeptBy) == rules.run) return {.what = kept_again};
+  if (!rules.filter.chooses(letter, now)) return {.what = pass};
+  // What it has brought back and sees again has died at once; to go on would be a loop.
+  if (ports::text_of(headers, kRecoveredBy) == rules.run) {
+    return {.what = skip, .why = "brought back by this run, and dead again"};
+  }
+  if (letter.recoveries >= rules.max_recoveries) {
+    return {.what = skip,
+            .why = "brought back " + std::to_string(letter.recoveries) + " times already"};
+  }
+  auto target = target_of(letter, rules.routes);
+  if (!target) return {.what = skip, .why = std::move(target).error()};
+  return {.what = recover, .to = *std::move(target)};
+}
+
+}  // namespace holdfast::recovery

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <holdfast/time.hpp>
+
+#include "recovery/filter.hpp"
+#include "recovery/letter.hpp"
+#include "recovery/routes.hpp"
+
+namespace holdfast::recovery {
+
+// What a run goes by.
+struct Rules {
+  Routes routes = {};
+  Filter filter = {};
+  int max_recoveries = 3;  // N3: what was brought back so often is for people to look at
+  std::string run = {};    // its id
+};
+
+struct Decision {
+  enum class What : std::uint8_t {
+    recover,     // to `to`
+    skip,        // kept for review; `why`
+    pass,        // not chosen by the filter
+    kept_again,  // put aside by this very run, which has counted it
+  };
+  What what = What::skip;
+  ports::Address to = {};
+  std::string why = {};
+};
+
+[[nodiscard]] Decision decide(const Letter& letter, const Rules& rules, WallTime now);
+
+}  // namespace holdfast::recovery

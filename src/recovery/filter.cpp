@@ -1,0 +1,165 @@
+#include "recovery/filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "core/json_text.hpp"
+#include "core/nearest_name.hpp"
+#include "core/units.hpp"
+#include "wire/json_cursor.hpp"
+#include "wire/json_syntax.hpp"
+
+namespace holdfast::recovery {
+namespace {
+
+constexpr std::string_view kHeader = "header.";
+constexpr std::string_view kJson = "json.";
+constexpr std::array<std::string_view, 12> kNames = {
+    "type",     "id",         "routing_key", "age",  "reason",      "queue",
+    "exchange", "recoveries", "error",       "body", "header.NAME", "json.FIELD"};
+constexpr std::size_t kMostDepth = 256;
+
+std::optional<std::string> text_of_field(const ports::Field& field) {
+  return std::visit(
+      []<class T>(const T& value) -> std::optional<std::string> {
+        if constexpr (std::is_same_v<T, bool>)
+          return value ? "true" : "false";
+        else if constexpr (std::is_arithmetic_v<T>)
+          return std::to_string(value);
+        else if constexpr (std::is_same_v<T, std::string>)
+          return value;
+        else if constexpr (std::is_same_v<T, ports::Field::Bytes>)
+          return value.bytes;
+        else if constexpr (std::is_same_v<T, ports::Field::Time>)
+          return std::to_string(value.seconds);
+        else
+          return std::nullopt;
+      },
+      field.value);
+}
+
+std::optional<std::string> text_of_json(const wire::JsonValue& value) {
+  switch (value.kind) {
+    case wire::JsonKind::string:
+      return wire::unescaped(value.text.substr(1, value.text.size() - 2));
+    case wire::JsonKind::null: return std::nullopt;
+    default: return std::string(value.text);
+  }
+}
+
+// The field of an object, or the element of an array by its number.
+std::optional<wire::JsonValue> step_into(const wire::JsonValue& value, std::string_view name) {
+  wire::JsonCursor cursor(value.text);
+  if (value.kind == wire::JsonKind::object) {
+    cursor.enter();
+    while (const auto key = cursor.next_key()) {
+      const wire::JsonValue inner = cursor.take();
+      if (wire::unescaped(*key) == name) return inner;
+    }
+  } else if (value.kind == wire::JsonKind::array) {
+    cursor.enter();
+    for (std::size_t at = 0; cursor.next_element(); ++at) {
+      const wire::JsonValue inner = cursor.take();
+      if (std::to_string(at) == name) return inner;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> json_field(std::string_view body, std::string_view path) {
+  if (wire::syntax_fault(body, kMostDepth)) return std::nullopt;
+  wire::JsonCursor cursor(body);
+  wire::JsonValue value = cursor.take();
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    const auto inner = step_into(value, path.substr(0, dot));
+    if (!inner) return std::nullopt;
+    value = *inner;
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return text_of_json(value);
+}
+
+std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::* member) {
+  if (letter.deaths.empty()) return std::nullopt;
+  return letter.deaths.front().*member;
+}
+
+// Of those names that stand for a text which is there already.
+std::optional<std::string_view> plain_value(const Letter& letter, std::string_view name) {
+  const auto if_any = [](std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  if (name == "type") return if_any(letter.type);
+  if (name == "id") return letter.message().message_id;
+  if (name == "reason") return if_any(letter.reason);
+  if (name == "queue") return newest(letter, &ports::Death::queue);
+  if (name == "exchange") return newest(letter, &ports::Death::exchange);
+  if (name == "error") return letter.why;
+  if (name == "body") return letter.message().body;
+  if (letter.deaths.empty() || letter.deaths.front().routing_keys.empty()) return std::nullopt;
+  return letter.deaths.front().routing_keys.front();  // "routing_key"
+}
+
+bool holds(const Condition& condition, const Letter& letter, WallTime now) {
+  const std::string_view name = condition.name;
+  if (name == "age") {
+    const auto died = letter.died();
+    return meets(condition, died ? std::optional<Duration>(now - *died) : std::nullopt);
+  }
+  std::optional<std::string> made;
+  if (name.starts_with(kHeader)) {
+    const ports::Field* field =
+        ports::find_field(letter.message().headers, name.substr(kHeader.size()));
+    if (field) made = text_of_field(*field);
+    return meets(condition, made);
+  }
+  if (name.starts_with(kJson)) {
+    made = json_field(letter.message().body, name.substr(kJson.size()));
+    return meets(condition, made);
+  }
+  if (name == "recoveries") {
+    made = std::to_string(letter.recoveries);
+    return meets(condition, made);
+  }
+  return meets(condition, plain_value(letter, name));
+}
+
+Result<void> check(const Condition& condition) {
+  const std::string_view name = condition.name;
+  const bool has_rest = (name.starts_with(kHeader) && name.size() > kHeader.size()) ||
+                        (name.starts_with(kJson) && name.size() > kJson.size());
+  if (!has_rest && std::ranges::find(kNames, name) == kNames.end()) {
+    return fail(ErrorCode::invalid_argument, "read filter",
+                "unknown name " + quoted(name) + did_you_mean(name, kNames));
+  }
+  if (name != "age") return {};
+  if (const auto age = parse_duration(condition.value); !age) {
+    return fail(ErrorCode::invalid_argument, "read filter", "age: " + age.error().message);
+  }
+  if (condition.how == Comparison::contains) {
+    return fail(ErrorCode::invalid_argument, "read filter", "an age is compared with < or >");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Filter> Filter::parse(std::span<const std::string> conditions) {
+  Filter filter;
+  for (const std::string& text : conditions) {
+    auto condition = parse_condition(text);
+    if (!condition) return std::unexpected(std::move(condition).error());
+    if (auto checked = check(*condition); !checked) return std::unexpected(checked.error());
+    filter.conditions_.push_back(*std::move(condition));
+  }
+  return filter;
+}
+
+bool Filter::chooses(const Letter& letter, WallTime now) const {
+  return std::ranges::all_of(conditions_,
+                             [&](const Condition& one) { return holds(one, letter, now); });
+}
+
+}  // namespace holdfast::recovery

@@ -1,0 +1,129 @@
+#include "recovery/journal.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "wire/json_cursor.hpp"
+#include "wire/json_syntax.hpp"
+#include "wire/json_writer.hpp"
+
+namespace holdfast::recovery {
+namespace {
+
+constexpr std::size_t kMostOpenRuns = 100;
+constexpr std::size_t kMostDoubt = 200'000;  // 3 MB
+
+void write_counts(wire::JsonWriter& writer, const Counts& counts) {
+  writer.begin_object();
+  for (const auto& [name, count] : counts.by_name())
+    writer.key(name).number(count);
+  writer.end_object();
+}
+
+struct Line {
+  std::string event;
+  std::string run;
+  std::string queue;
+  std::string key;
+  std::size_t window = 0;
+  bool clean = false;
+};
+
+std::string text_in(const wire::JsonValue& value) {
+  if (value.kind != wire::JsonKind::string) return {};
+  return wire::unescaped(value.text.substr(1, value.text.size() - 2));
+}
+
+std::optional<Line> parse_line(std::string_view text) {
+  if (wire::syntax_fault(text, 8)) return std::nullopt;
+  wire::JsonCursor cursor(text);
+  if (cursor.kind() != wire::JsonKind::object) return std::nullopt;
+  Line line;
+  cursor.enter();
+  while (const auto key = cursor.next_key()) {
+    const wire::JsonValue value = cursor.take();
+    if (*key == "event") line.event = text_in(value);
+    if (*key == "run") line.run = text_in(value);
+    if (*key == "queue") line.queue = text_in(value);
+    if (*key == "key") line.key = text_in(value);
+    if (*key == "clean") line.clean = value.text == "true";
+    if (*key == "window") {
+      std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.window);
+    }
+  }
+  return line;
+}
+
+wire::JsonWriter begin_line(std::string& out, WallTime time, std::string_view run,
+                            std::string_view event) {
+  wire::JsonWriter writer(out);
+  writer.begin_object().key("time").time(time).key("run").text(run).key("event").text(event);
+  return writer;
+}
+
+}  // namespace
+
+void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view queue,
+                  std::size_t window) {
+  auto writer = begin_line(out, time, run, "begin");
+  writer.key("queue").text(queue).key("window").number(window).end_object();
+  out += '\n';
+}
+
+void append_note(std::string& out, WallTime time, std::string_view run, const Note& note) {
+  auto writer = begin_line(out, time, run, note.event);
+  if (note.id && *note.id) writer.key("id").text(**note.id);
+  if (note.key) writer.key("key").plain(to_text(*note.key));
+  if (!note.type.empty()) writer.key("type").text(note.type);
+  if (note.to) {
+    writer.key("exchange").text(note.to->exchange);
+    writer.key("routing_key").text(note.to->routing_key);
+  }
+  if (!note.reason.empty()) writer.key("reason").text(note.reason);
+  writer.end_object();
+  out += '\n';
+}
+
+void append_end(std::string& out, WallTime time, const Summary& summary, bool clean) {
+  auto writer = begin_line(out, time, summary.run, "end");
+  writer.key("ended").word(to_string(summary.ended)).key("clean").boolean(clean);
+  writer.key("recovered");
+  write_counts(writer, summary.recovered);
+  writer.key("failed");
+  write_counts(writer, summary.failed);
+  writer.key("skipped").number(summary.skipped.total());
+  writer.key("duplicates").number(summary.duplicates).end_object();
+  out += '\n';
+}
+
+void EarlierRuns::read(std::string_view text) {
+  const auto line = parse_line(text);
+  if (!line || line->run.empty()) return;
+  const auto run = std::ranges::find(open_, line->run, &Open::run);
+  if (line->event == "begin") {
+    if (open_.size() >= kMostOpenRuns) open_.erase(open_.begin());
+    open_.push_back({.run = line->run,
+                     .queue = line->queue,
+                     .most = std::min(copies_in_doubt(line->window), kMostDoubt),
+                     .last = {}});
+    return;
+  }
+  if (run == open_.end()) return;
+  if (line->event == "end" && line->clean) {
+    open_.erase(run);
+  } else if (line->event == "recovered") {
+    const auto identity = parse_identity(line->key);
+    if (!identity) return;
+    run->last.push_back(*identity);
+    if (run->last.size() > run->most) run->last.pop_front();
+  }
+}
+
+std::vector<Identity> EarlierRuns::unsettled() const {
+  std::vector<Identity> all;
+  for (const Open& run : open_)
+    all.insert(all.end(), run.last.begin(), run.last.end());
+  return all;
+}
+
+}  // namespace holdfast::recovery

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/result.hpp>
+#include <holdfast/time.hpp>
+
+#include "recovery/identity.hpp"
+#include "recovery/summary.hpp"
+
+// The journal of recoveries: JSON lines, one for each message's fate, appended run after run.
+//
+//   {"time":"…","run":"…","event":"begin","queue":"app.dlq","window":1000}
+//   {"time":"…","run":"…","event":"recovered","id":"4711","key":"9f86…","type":"CollectionScan",
+//    "exchange":"","routing_key":"collection.scan"}
+//   {"time":"…","run":"…","event":"kept","id":"4712","type":"…","reason":"…"}
+//   {"time":"…","run":"…","event":"end","ended":"empty","clean":true, …}
+//
+// A line "recovered" is written after the broker has confirmed the copy and before the original is
+// acknowledged: it never says what is not so, and a run that dies between the two leaves a line by
+// which the next one knows that the copy is there.
+namespace holdfast::recovery {
+
+// Where its lines go. Threads: the loop's; to write may block for as long as a file does.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  // Whole lines, out of this process when it returns.
+  [[nodiscard]] virtual Result<void> append(std::string_view lines) = 0;
+  // On the disk when it returns.
+  [[nodiscard]] virtual Result<void> sync() = 0;
+};
+
+// One message's line.
+struct Note {
+  std::string_view event;  // recovered, recognised, parked, renewed, kept, not_chosen
+  const std::optional<std::string>* id = nullptr;  // message id
+  const Identity* key = nullptr;                   // of what was recovered
+  std::string_view type = {};
+  const ports::Address* to = nullptr;
+  std::string_view reason = {};
+};
+
+void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view queue,
+                  std::size_t window);
+void append_note(std::string& out, WallTime time, std::string_view run, const Note& note);
+// `clean`: every acknowledgement has reached the broker, so nothing of this run can come back.
+void append_end(std::string& out, WallTime time, const Summary& summary, bool clean);
+
+// What of earlier runs may still be in the queue although its copy was made: the last messages of
+// runs that did not end cleanly. Lines that are none (a torn one at the end) are passed over.
+class EarlierRuns {
+ public:
+  void read(std::string_view line);
+
+  [[nodiscard]] std::vector<Identity> unsettled() const;
+
+ private:
+  struct Open {
+    std::string run;
+    std::string queue;
+    std::size_t most = 0;  // of its last lines
+    std::deque<Identity> last;
+  };
+  std::vector<Open> open_;
+};
+
+// So many of a run's last copies may have lost their acknowledgement: what the broker hands out
+// ahead, with room to spare.
+[[nodiscard]] constexpr std::size_t copies_in_doubt(std::size_t window) noexcept {
+  return 2 * window + 1000;
+}
+
+}  // namespace holdfast::recovery

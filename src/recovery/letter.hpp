@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/time.hpp>
+
+#include "ports/broker.hpp"
+
+namespace holdfast::recovery {
+
+// The headers that a recovery leaves on its copies, and goes by when it meets them again.
+inline constexpr std::string_view kRecoveredAt = "x-holdfast-recovered-at";
+inline constexpr std::string_view kRecoveredFrom = "x-holdfast-recovered-from";
+inline constexpr std::string_view kRecoveredBy = "x-holdfast-recovered-by";  // the run's id
+inline constexpr std::string_view kRecoveries = "x-holdfast-recoveries";     // so often (N3)
+inline constexpr std::string_view kDeathReason = "x-holdfast-death-reason";
+inline constexpr std::string_view kDeathQueue = "x-holdfast-death-queue";
+inline constexpr std::string_view kKeptBy = "x-holdfast-kept-by";  // the run's id
+inline constexpr std::string_view kKeptBecause = "x-holdfast-kept-because";
+inline constexpr std::string_view kSavedCc = "x-holdfast-cc";
+inline constexpr std::string_view kSavedBcc = "x-holdfast-bcc";
+inline constexpr std::string_view kSavedUser = "x-holdfast-user-id";
+inline constexpr std::string_view kSavedExpiration = "x-holdfast-expiration";
+
+// A message of a dead-letter queue, with what can be read off it. The delivery must outlive it.
+struct Letter {
+  const ports::Delivery* delivery = nullptr;
+  std::vector<ports::Death> deaths = {};  // newest first
+  std::string type = {};                  // V6; empty: unknown
+  bool has_type_header = false;           // not so: its type is the routing key it died with
+  std::string_view reason = {};           // of the newest death: "rejected"; empty: none is known
+  std::optional<std::string_view> why = {};  // what whoever gave it up has said of it
+  std::int64_t recoveries = 0;               // so often it was brought back
+  std::int64_t deliveries = 0;  // so often it was handed back, where the broker counts that
+
+  [[nodiscard]] const ports::Message& message() const { return delivery->message; }
+  // "rejected: no such customer": what failures are grouped by.
+  [[nodiscard]] std::string reason_text() const;
+  // The newest death, or the time that it was sent; nothing: it says neither.
+  [[nodiscard]] std::optional<WallTime> died() const;
+};
+
+[[nodiscard]] Letter read_letter(const ports::Delivery& delivery);
+
+}  // namespace holdfast::recovery

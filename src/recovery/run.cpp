@@ -1,0 +1,411 @@
+#include "recovery/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <holdfast/retry/wait.hpp>
+
+#include "core/json_text.hpp"
+
+namespace holdfast::recovery {
+namespace {
+
+using namespace std::chrono_literals;
+using ports::Fate;
+
+constexpr std::uint64_t kMostWarnings = 10;  // of each kind of kept message
+
+// How long to leave a broker alone that does not take messages.
+const retry::Wait& broker_wait() {
+  static const retry::Wait wait =
+      retry::exponential({.first = 200ms, .factor = 2, .cap = 5s, .jitter = retry::Jitter::equal});
+  return wait;
+}
+
+std::string name_of(const ports::Message& message) {
+  if (message.message_id && !message.message_id->empty()) {
+    return "message " + quoted(*message.message_id);
+  }
+  return "a message without an id";
+}
+
+bool is_transient(const ports::Message& message) {
+  return message.delivery_mode.value_or(1) != 2;
+}
+
+}  // namespace
+
+Run::Run(Parts parts, Options options)
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      marks_{.run = options_.rules.run,
+             .from = options_.queue,
+             .user = options_.user,
+             .persistent = options_.persistent},
+      memory_(copies_in_doubt(options_.window)),
+      earlier_(parts_.earlier.size()) {
+  for (const Identity& identity : parts_.earlier)
+    earlier_.note(identity, {.copy = Memory::Copy::confirmed});
+  summary_.run = options_.rules.run;
+  summary_.queue = options_.queue;
+  summary_.dry = options_.dry;
+}
+
+Run::~Run() = default;
+
+// Taking.
+
+void Run::received(std::vector<ports::Delivery> deliveries) {
+  last_received_ = parts_.clock.now();
+  empty_since_.reset();
+  for (ports::Delivery& delivery : deliveries) {
+    if (ending_) break;  // handed back with all that is left when the consumer is closed
+    take(std::move(delivery));
+  }
+  pump();
+}
+
+void Run::take(ports::Delivery delivery) {
+  const Letter letter = read_letter(delivery);
+  Decision decision = decide(letter, options_.rules, parts_.clock.wall_now());
+  if (options_.dry) return look(letter, decision);
+  Entry entry{.to = std::move(decision.to),
+              .type = letter.type,
+              .deliveries = letter.deliveries,
+              .why = std::move(decision.why)};
+  using enum Decision::What;
+  switch (decision.what) {
+    case kept_again: ++held_.again; return parts_.broker.hold(*consumer_, delivery.tag);
+    case pass:
+      entry.passed = true;
+      entry.delivery = std::move(delivery);
+      return leave(std::move(entry));
+    case skip:
+      warn(Warning::Kind::skipped, name_of(delivery.message) + " is kept: " + entry.why);
+      entry.delivery = std::move(delivery);
+      return keep(std::move(entry));
+    case recover: break;
+  }
+  bring_back(std::move(entry), std::move(delivery));
+}
+
+// A message that is to go back to work; unless its copy is there already.
+void Run::bring_back(Entry entry, ports::Delivery delivery) {
+  entry.identity = identity_of(delivery.message, entry.to);
+  if (delivery.redelivered) {
+    auto known = memory_.find(entry.identity);
+    // One that came since the connection was last lost is another, however much it looks the same.
+    if (known && known->life == life_) known.reset();
+    const bool ours = known.has_value();
+    if (!known) known = earlier_.find(entry.identity);
+    if (known) {
+      const bool is_there = known->copy == Memory::Copy::confirmed;
+      if (is_there && delivery.message.message_id && !delivery.message.message_id->empty()) {
+        ++summary_.recognised;
+        note({.event = "recognised",
+              .id = &delivery.message.message_id,
+              .key = &entry.identity,
+              .type = entry.type,
+              .to = &entry.to});
+        return acknowledge(delivery.tag);
+      }
+      entry.doubt = true;
+      entry.counted = ours && is_there;
+    }
+  }
+  entry.delivery = std::move(delivery);
+  ++pending_;
+  enqueue(std::move(entry));
+  if (options_.limit && chosen() >= *options_.limit) end(Ended::limit);
+}
+
+// Of a dry run.
+void Run::look(const Letter& letter, const Decision& decision) {
+  plan_.note(letter, decision);
+  const bool goes = decision.what == Decision::What::recover;
+  if (goes) ++summary_.planned;
+  if (decision.what == Decision::What::pass) ++held_.passed;
+  if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);
+  ++held_.held;
+  parts_.broker.hold(*consumer_, letter.delivery->tag);
+  if (letter.deliveries >= options_.renew_at) end(Ended::worn);
+  if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
+}
+
+void Run::keep(Entry entry) {
+  const bool can_send = !ending_ || finishes_waiting_;
+  if (options_.park.empty() || !can_send) return leave(std::move(entry));
+  entry.purpose = Entry::Purpose::park;
+  enqueue(std::move(entry));
+}
+
+// In the queue; handed back when the run ends, or put at its end as a new message.
+void Run::leave(Entry entry) {
+  const bool can_send = !ending_ || finishes_waiting_;
+  if (entry.purpose != Entry::Purpose::renew && entry.deliveries >= options_.renew_at && can_send) {
+    entry.purpose = Entry::Purpose::renew;
+    return enqueue(std::move(entry));
+  }
+  parts_.broker.hold(*consumer_, entry.tag());
+  tally(held_, entry);
+  note({.event = entry.passed ? "not_chosen" : "kept",
+        .id = &entry.delivery.message.message_id,
+        .type = entry.type,
+        .reason = entry.why});
+  progressed();
+}
+
+void Run::tally(Kept& kept, const Entry& entry) {
+  ++kept.held;
+  if (entry.passed) {
+    ++kept.passed;
+  } else if (entry.failed) {
+    kept.failed.add(to_text(entry.to));
+  } else {
+    kept.skipped.add(entry.why);
+  }
+}
+
+void Run::enqueue(Entry entry) {
+  waiting_.push_back(std::move(entry));
+}
+
+// Sending.
+
+void Run::pump() {
+  // After trouble, one message goes ahead: behind a first that fails a second must not succeed.
+  const auto is_clear = [this] {
+    return troubled_.empty() && !backing_off_ && !(probing_ && !in_flight_.empty());
+  };
+  while (!waiting_.empty() && is_clear() && may_send(parts_.clock.now())) {
+    Entry entry = std::move(waiting_.front());
+    waiting_.pop_front();
+    send(std::move(entry));
+  }
+}
+
+bool Run::may_send(SteadyTime now) {
+  if (options_.rate <= 0) return true;
+  if (pacing_) return false;
+  if (now >= next_send_) {
+    const auto step =
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / options_.rate));
+    next_send_ = std::max(next_send_, now - 50ms) + step;  // late timers are made up for, a little
+    return true;
+  }
+  pacing_ = true;
+  pace_timer_ = parts_.loop.after(next_send_ - now, [this] {
+    pacing_ = false;
+    pump();
+  });
+  return false;
+}
+
+void Run::send(Entry entry) {
+  ports::Outgoing outgoing;
+  switch (entry.purpose) {
+    case Entry::Purpose::recover:
+      outgoing.to = entry.to;
+      outgoing.message =
+          recovered_copy(read_letter(entry.delivery), marks_, parts_.clock.wall_now());
+      break;
+    case Entry::Purpose::park:
+      outgoing.to = {.routing_key = options_.park};
+      outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
+      break;
+    case Entry::Purpose::renew:
+      outgoing.to = {.routing_key = options_.queue};
+      outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
+      break;
+  }
+  if (std::exchange(entry.doubt, false)) ++summary_.duplicates;
+  const ports::DeliveryTag tag = entry.tag();
+  in_flight_.emplace(tag, std::move(entry));
+  parts_.broker.publish(std::move(outgoing),
+                        [this, tag](const ports::Sent& result) { sent(tag, result); });
+}
+
+void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
+  auto node = in_flight_.extract(tag);
+  if (node.empty()) return sent_for_nobody(tag, result);
+  Entry entry = std::move(node.mapped());
+  probing_ = result.fate == Fate::unsent || result.fate == Fate::unknown;
+  switch (result.fate) {
+    case Fate::confirmed: confirmed(std::move(entry)); break;
+    case Fate::returned:
+    case Fate::refused: not_taken(std::move(entry), result); break;
+    case Fate::unsent:
+    case Fate::unknown: in_trouble(std::move(entry), result); break;
+  }
+  if (!troubled_.empty()) send_again();
+  pump();
+  if (ending_) close_when_idle();
+}
+
+void Run::confirmed(Entry entry) {
+  failures_ = 0;
+  backoff_ = {};
+  const ports::Message& message = entry.delivery.message;
+  switch (entry.purpose) {
+    case Entry::Purpose::recover:
+      --pending_;
+      memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
+      count_recovered(entry);
+      break;
+    case Entry::Purpose::park:
+      ++summary_.parked;
+      tally(gone_, entry);
+      note({.event = "parked", .id = &message.message_id, .type = entry.type, .reason = entry.why});
+      break;
+    case Entry::Purpose::renew:
+      ++summary_.renewed;
+      tally(gone_, entry);
+      note(
+          {.event = "renewed", .id = &message.message_id, .type = entry.type, .reason = entry.why});
+      break;
+  }
+  acknowledge(entry.tag());
+}
+
+void Run::count_recovered(const Entry& entry) {
+  if (!entry.counted) {
+    summary_.recovered.add(to_text(entry.to));
+    if (is_transient(entry.delivery.message) && !options_.persistent) ++summary_.transient;
+  }
+  note({.event = "recovered",
+        .id = &entry.delivery.message.message_id,
+        .key = &entry.identity,
+        .type = entry.type,
+        .to = &entry.to});
+}
+
+// No queue wants it, or the broker does not: the message stays (V2).
+void Run::not_taken(Entry entry, const ports::Sent& result) {
+  const std::string what = result.error.message;
+  switch (entry.purpose) {
+    case Entry::Purpose::recover:
+      --pending_;
+      entry.failed = true;
+      entry.why = result.fate == Fate::returned
+                      ? "no queue takes it at " + quoted(to_text(entry.to))
+                      : quoted(to_text(entry.to)) + " refuses it: " + what;
+      warn(Warning::Kind::failed, name_of(entry.delivery.message) + " is kept: " + entry.why);
+      return keep(std::move(entry));
+    case Entry::Purpose::park:
+      warn(Warning::Kind::queue, "the review queue " + quoted(options_.park) + " does not take " +
+                                     name_of(entry.delivery.message) + ": it stays");
+      return leave(std::move(entry));
+    case Entry::Purpose::renew:
+      warn(Warning::Kind::queue,
+           name_of(entry.delivery.message) + " could not be renewed, and is handed back as it is");
+      return leave(std::move(entry));
+  }
+}
+
+// Nobody's fault but the connection's: all that comes back so is sent again, in its order.
+void Run::in_trouble(Entry entry, const ports::Sent& result) {
+  if (result.fate == Fate::unknown) {
+    entry.doubt = true;
+    if (entry.purpose == Entry::Purpose::recover) {
+      memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .life = life_});
+    }
+  }
+  const ports::DeliveryTag tag = entry.tag();
+  if (ending_ && !finishes_waiting_) {
+    if (entry.purpose == Entry::Purpose::recover) --pending_;
+    if (entry.doubt) ++summary_.duplicates;  // it stays, and the next run sends it again
+    return;
+  }
+  troubled_.emplace(tag, std::move(entry));
+  if (std::exchange(backing_off_, true)) return;
+  if (failures_ == 0) {
+    warn(Warning::Kind::connection, "messages cannot be sent now: " + result.error.message);
+  }
+  backoff_ = broker_wait().next({.retry = ++failures_, .previous = backoff_}, parts_.random);
+  backoff_timer_ = parts_.loop.after(backoff_, [this] {
+    backing_off_ = false;
+    send_again();
+  });
+}
+
+void Run::send_again() {
+  // Not before all that was sent is answered: what is sent again must not pass what is not.
+  if (backing_off_ || !in_flight_.empty()) return;
+  while (!troubled_.empty()) {
+    auto last = troubled_.extract(std::prev(troubled_.end()));
+    waiting_.push_front(std::move(last.mapped()));
+  }
+  pump();
+}
+
+// Its delivery is void since the connection was lost: the message comes again.
+void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
+  auto node = nobodys_.extract(tag);
+  if (node.empty()) return;
+  Entry& entry = node.mapped();
+  if (result.fate != Fate::confirmed && result.fate != Fate::unknown) return;
+  const bool is_there = result.fate == Fate::confirmed;
+  if (entry.purpose != Entry::Purpose::recover) {
+    ++summary_.duplicates;
+    return;
+  }
+  memory_.note(entry.identity, {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown,
+                                .life = life_ - 1});
+  if (is_there) count_recovered(entry);
+  settle_soon();
+}
+
+// Acknowledging, all of one turn together, and after their lines of the journal.
+
+void Run::acknowledge(ports::DeliveryTag tag) {
+  to_acknowledge_.push_back(tag);
+  settle_soon();
+}
+
+void Run::settle_soon() {
+  if (std::exchange(settling_, true)) return;
+  parts_.loop.post([this] { settle(); });
+}
+
+void Run::settle() {
+  settling_ = false;
+  if (finished_) return;
+  write_journal();
+  if (to_acknowledge_.empty()) return;
+  for (const ports::DeliveryTag tag : to_acknowledge_)
+    parts_.broker.acknowledge(*consumer_, tag);
+  settled_ += to_acknowledge_.size();
+  to_acknowledge_.clear();
+  summary_.worked = parts_.clock.now() - started_;
+  progressed();
+}
+
+void Run::note(const Note& note) {
+  if (!parts_.journal) return;
+  append_note(journal_lines_, parts_.clock.wall_now(), options_.rules.run, note);
+  settle_soon();
+}
+
+// A journal that cannot be written ends the run: what is confirmed is acknowledged all the same,
+// since the copy is there whatever a file says.
+void Run::write_journal() {
+  if (!parts_.journal || journal_lines_.empty()) return;
+  const auto written = parts_.journal->append(journal_lines_);
+  journal_lines_.clear();
+  if (!written) end(Ended::failed, written.error());
+}
+
+void Run::warn(Warning::Kind kind, std::string text) {
+  std::uint64_t* const count = kind == Warning::Kind::skipped  ? &warned_skipped_
+                               : kind == Warning::Kind::failed ? &warned_failed_
+                                                               : nullptr;
+  if (count) {
+    if (++*count > kMostWarnings + 1) return;
+    if (*count == kMostWarnings + 1)
+      text = "more are kept; they are counted, and not told one by one";
+  }
+  parts_.observer.warned({kind, std::move(text)});
+}
+
+}  // namespace holdfast::recovery

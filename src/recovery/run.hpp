@@ -1,0 +1,249 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/clock.hpp>
+#include <holdfast/result.hpp>
+#include <holdfast/time.hpp>
+
+#include "ports/broker.hpp"
+#include "ports/loop.hpp"
+#include "recovery/copy.hpp"
+#include "recovery/decision.hpp"
+#include "recovery/ending.hpp"
+#include "recovery/identity.hpp"
+#include "recovery/journal.hpp"
+#include "recovery/plan.hpp"
+#include "recovery/summary.hpp"
+
+namespace holdfast::recovery {
+
+struct Options {
+  std::string queue = {};  // the dead-letter queue
+  Rules rules = {};        // its run id names this run
+  std::string user = {};   // that we are at the broker
+  // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
+  std::size_t window = 1000;
+  std::optional<std::uint64_t> limit = {};  // most messages that are brought back
+  double rate = 0;                          // a second; 0: as fast as it goes
+  bool dry = false;                         // look, and leave all as it is
+  std::string park = {};                    // the queue for what is kept; empty: where it is
+  bool persistent = false;                  // make copies persistent, whatever the original was
+  // What is left in the queue is handed back, which some brokers count, and drop what was handed
+  // back too often. At this count it is put at the end of the queue as a new message instead.
+  std::int64_t renew_at = 10;
+  Limits limits = {};
+  Duration grace = std::chrono::seconds(10);  // for what is under way at the end
+};
+
+// Something that people should know while a run goes on.
+struct Warning {
+  enum class Kind : std::uint8_t { skipped, failed, connection, queue };
+  Kind kind = Kind::queue;
+  std::string text;
+};
+
+// Hears of one run. On the loop.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  virtual void found(std::uint64_t messages) = 0;
+  virtual void warned(const Warning& warning) = 0;  // of kept messages, only the first few
+  virtual void moved(const Summary& so_far) = 0;    // several times a second
+};
+
+// One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
+// belongs, and acknowledges the original when the broker has confirmed the copy and not returned it
+// (V1). Whatever else happens, the original stays (V2); a message that cannot be brought back is
+// held until the end, so that it is seen once and does not stand in the way of others (trap 2).
+//
+// Order: copies are published in the order of the queue, and those for one target arrive in it.
+// After a connection was lost, what was not confirmed is sent again in that order, and may come
+// behind what was under way with it.
+//
+// Memory: the messages under way and a bounded memory of the last copies; what is kept is counted,
+// and stays at the broker.
+//
+// Threads: the loop's. All parts must outlive it, but the broker, which must be gone before it is:
+// no callback may come to a run that is no more.
+class Run final : private ports::Receiver {
+ public:
+  struct Parts {
+    ports::Broker& broker;
+    ports::Loop& loop;
+    Clock& clock;
+    Random& random;
+    Observer& observer;
+    Journal* journal = nullptr;
+    std::vector<Identity> earlier = {};  // copies that an earlier run has made: EarlierRuns
+  };
+  struct Outcome {
+    Summary summary;
+    Plan plan;  // of a dry run
+  };
+
+  Run(Parts parts, Options options);
+  ~Run() override;
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Once. `done` is called on the loop when it is over, as the last thing that the run does.
+  void start(std::move_only_function<void(Outcome)> done);
+  // Takes no more, and waits for what is under way, for its grace at most.
+  void stop();
+  // The broker connects no more.
+  void give_up(const Error& why);
+
+ private:
+  // A message on its way.
+  struct Entry {
+    enum class Purpose : std::uint8_t {
+      recover,
+      park,   // into the review queue
+      renew,  // to the end of its own queue
+    };
+    ports::Delivery delivery = {};
+    Purpose purpose = Purpose::recover;
+    ports::Address to = {};
+    std::string type = {};
+    Identity identity = {};
+    std::int64_t deliveries = 0;
+    bool failed = false;   // of what is kept: it was sent, and not taken
+    bool passed = false;   // of what is kept: nobody has asked for it
+    bool doubt = false;    // a copy may be there already
+    bool counted = false;  // as recovered, before
+    std::string why = {};  // of what is kept
+
+    [[nodiscard]] const ports::DeliveryTag& tag() const { return delivery.tag; }
+  };
+
+  struct Kept {
+    Counts failed;
+    Counts skipped;
+    std::uint64_t passed = 0;
+    std::uint64_t held = 0;   // messages, all of them
+    std::uint64_t again = 0;  // beside them: renewed by this run, and seen once more
+  };
+
+  void received(std::vector<ports::Delivery> deliveries) override;
+  void interrupted(const Error& why) override;
+  void consuming() override;
+
+  // Before the first message.
+  void check_queues(std::vector<std::string> queues);
+  void begin_consuming();
+
+  // What becomes of one message.
+  void take(ports::Delivery delivery);
+  void look(const Letter& letter, const Decision& decision);
+  void bring_back(Entry entry, ports::Delivery delivery);
+  void keep(Entry entry);
+  void leave(Entry entry);
+  void enqueue(Entry entry);
+
+  // Sending, and what comes of it.
+  void pump();
+  void send(Entry entry);
+  void sent(ports::DeliveryTag tag, const ports::Sent& sent);
+  void sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& sent);
+  void confirmed(Entry entry);
+  void not_taken(Entry entry, const ports::Sent& sent);
+  void in_trouble(Entry entry, const ports::Sent& sent);
+  void send_again();
+  void count_recovered(const Entry& entry);
+  void acknowledge(ports::DeliveryTag tag);
+  void settle_soon();
+  void settle();
+
+  // Time.
+  void tick();
+  void tick_later();
+  void look_at_depth(SteadyTime now);
+  void refresh_summary();
+  [[nodiscard]] bool is_quiet() const;
+  [[nodiscard]] bool may_send(SteadyTime now);
+  void progressed();
+
+  // The end.
+  void end(Ended why, std::optional<Error> error = {});
+  void close_when_idle();
+  void close();
+  void check_targets(std::vector<std::string> queues);
+  void ask_what_is_left();
+  void finish();
+
+  static void tally(Kept& kept, const Entry& entry);
+  void note(const Note& note);
+  void write_journal();
+  void warn(Warning::Kind kind, std::string text);
+  [[nodiscard]] std::uint64_t handled() const;
+  [[nodiscard]] std::uint64_t chosen() const;  // to be brought back, whatever came of it
+
+  const Parts parts_;
+  const Options options_;
+  const Marks marks_;
+  std::move_only_function<void(Outcome)> done_;
+
+  std::optional<ports::ConsumerId> consumer_;
+  bool consuming_ = false;
+  std::uint64_t life_ = 1;  // of its connection
+
+  std::deque<Entry> waiting_;                      // for their turn, in the order of the queue
+  std::map<ports::DeliveryTag, Entry> in_flight_;  // sent, and not answered
+  std::map<ports::DeliveryTag, Entry> troubled_;   // to be sent again, before those that wait
+  std::map<ports::DeliveryTag, Entry> nobodys_;    // sent, and their delivery is void by now
+  std::vector<ports::DeliveryTag> to_acknowledge_;
+  std::string journal_lines_;
+  bool settling_ = false;
+  std::uint64_t pending_ = 0;  // of waiting, troubled and under way: those to be recovered
+  int failures_ = 0;           // to send, in a row
+  Duration backoff_{};
+  bool backing_off_ = false;
+  bool probing_ = false;
+  bool pacing_ = false;
+
+  Memory memory_;   // of this run
+  Memory earlier_;  // of those before
+
+  Kept gone_;                  // parked or renewed: counted for good
+  Kept held_;                  // until the connection is lost: then they come again
+  std::uint64_t settled_ = 0;  // acknowledged
+  std::uint64_t most_handled_ = 0;
+  std::uint64_t progress_life_ = 1;  // the connection's life in which something last got on
+  std::uint64_t warned_skipped_ = 0;
+  std::uint64_t warned_failed_ = 0;
+  Summary summary_;
+  Plan plan_;
+
+  SteadyTime started_{};
+  SteadyTime last_received_{};
+  SteadyTime last_progress_{};
+  SteadyTime next_send_{};
+  std::optional<SteadyTime> empty_since_;
+  std::optional<SteadyTime> caught_up_since_;
+  std::optional<SteadyTime> depth_asked_;
+  bool depth_under_way_ = false;
+
+  std::optional<Ended> ending_;
+  bool finishes_waiting_ = false;  // at the limit, what was chosen is still sent
+  bool closing_ = false;
+  int asked_what_is_left_ = 0;
+  bool finished_ = false;
+
+  std::unique_ptr<ports::Loop::Timer> tick_timer_;
+  std::unique_ptr<ports::Loop::Timer> pace_timer_;
+  std::unique_ptr<ports::Loop::Timer> backoff_timer_;
+  std::unique_ptr<ports::Loop::Timer> grace_timer_;
+  std::unique_ptr<ports::Loop::Timer> left_timer_;
+};
+
+}  // namespace holdfast::recovery

@@ -1,0 +1,72 @@
+#include "recovery/summary.hpp"
+
+namespace holdfast::recovery {
+
+void Counts::add(std::string_view name, std::uint64_t count) {
+  if (count == 0) return;
+  total_ += count;
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) {
+    found->second += count;
+  } else if (by_name_.size() < kMostNames) {
+    by_name_.emplace(name, count);
+  } else {
+    others_ += count;
+  }
+}
+
+void Counts::add(const Counts& other) {
+  for (const auto& [name, count] : other.by_name_)
+    add(name, count);
+  others_ += other.others_;
+  total_ += other.others_;
+}
+
+void Counts::clear() {
+  by_name_.clear();
+  others_ = 0;
+  total_ = 0;
+}
+
+std::string_view to_string(Ended ended) noexcept {
+  switch (ended) {
+    case Ended::empty: return "empty";
+    case Ended::caught_up: return "caught up";
+    case Ended::limit: return "limit";
+    case Ended::idle: return "idle";
+    case Ended::total: return "total";
+    case Ended::stall: return "stall";
+    case Ended::asked: return "asked";
+    case Ended::worn: return "worn";
+    case Ended::failed: return "failed";
+  }
+  return "failed";
+}
+
+std::string_view sentence_of(Ended ended) noexcept {
+  switch (ended) {
+    case Ended::empty: return "the queue has nothing more to give";
+    case Ended::caught_up:
+      return "all that was there at the start was seen, and what came just after";
+    case Ended::limit: return "as many as were asked for (--limit)";
+    case Ended::idle: return "nothing has come for a while (--idle)";
+    case Ended::total: return "its time is over (--total)";
+    case Ended::stall: return "nothing got on any more (--stall)";
+    case Ended::asked: return "it was asked to end";
+    case Ended::worn:
+      return "a message was handed back so often that its broker may drop it (--renew-at)";
+    case Ended::failed: return "it could not go on";
+  }
+  return "";
+}
+
+bool Summary::all_done() const {
+  if (ended == Ended::failed || error) return false;
+  if (dry) return true;
+  if (kept() > 0) return false;
+  if (ended == Ended::limit) return true;
+  // What the filter leaves is meant to be left.
+  return left.has_value() && *left <= passed;
+}
+
+}  // namespace holdfast::recovery

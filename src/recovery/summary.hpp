@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/result.hpp>
+#include <holdfast/time.hpp>
+
+namespace holdfast::recovery {
+
+// Counts by name, for so many names; what comes under others is counted together. So memory stays
+// flat whatever people write into headers.
+class Counts {
+ public:
+  static constexpr std::size_t kMostNames = 1000;
+
+  void add(std::string_view name, std::uint64_t count = 1);
+  void add(const Counts& other);
+  void clear();
+
+  [[nodiscard]] const std::map<std::string, std::uint64_t, std::less<>>& by_name() const noexcept {
+    return by_name_;
+  }
+  [[nodiscard]] std::uint64_t others() const noexcept { return others_; }
+  [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+
+  bool operator==(const Counts&) const = default;
+
+ private:
+  std::map<std::string, std::uint64_t, std::less<>> by_name_;
+  std::uint64_t others_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+// Why a run has ended (V10).
+enum class Ended : std::uint8_t {
+  empty,      // there was nothing any more, for as long as that is to be so
+  caught_up,  // all that was there at the start was seen, and what came for a while after
+  limit,      // as many as were asked for
+  idle,       // nothing came, though the queue was not seen empty
+  total,      // its time is over
+  stall,      // nothing got on
+  asked,      // by a signal, or a server that ends
+  worn,       // a dry run met a message that the broker may drop if it is looked at again and again
+  failed,     // `error` says why
+};
+
+[[nodiscard]] std::string_view to_string(Ended ended) noexcept;
+// A sentence for people.
+[[nodiscard]] std::string_view sentence_of(Ended ended) noexcept;
+
+// V9: what became of the messages.
+struct Summary {
+  std::string run;    // its id
+  std::string queue;  // the dead-letter queue
+  bool dry = false;
+  Ended ended = Ended::empty;
+  std::optional<Error> error = {};
+  std::optional<std::uint64_t> found = {};  // at the start
+  std::optional<std::uint64_t> left = {};   // at the end; nothing: it could not be asked
+
+  Counts recovered = {};         // by target
+  Counts failed = {};            // by target; kept
+  Counts skipped = {};           // by reason; kept
+  std::uint64_t passed = 0;      // not chosen; left where they are
+  std::uint64_t parked = 0;      // of failed and skipped: put into the review queue
+  std::uint64_t renewed = 0;     // of those left: put at the end of the queue, as new messages
+  std::uint64_t recognised = 0;  // were there already, by the journal or after a lost connection
+  std::uint64_t duplicates = 0;  // copies that may be there twice
+  std::uint64_t transient = 0;   // of recovered: not persistent, as their originals
+  std::uint64_t interruptions = 0;
+  std::uint64_t planned = 0;  // of a dry run: would be recovered
+  Duration took = {};         // from the start to the end
+  Duration worked = {};       // until the last message was settled
+
+  [[nodiscard]] std::uint64_t kept() const { return failed.total() + skipped.total(); }
+  // Everything that was asked for is done: exit code 0.
+  [[nodiscard]] bool all_done() const;
+};
+
+}  // namespace holdfast::recovery

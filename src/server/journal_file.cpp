@@ -1,0 +1,82 @@
+#include "server/journal_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/json_text.hpp"
+
+namespace holdfast::server {
+namespace {
+
+constexpr std::size_t kMostLine = 1 << 20;  // longer ones are none of ours
+
+std::unexpected<Error> failed(const std::string& path, ErrorCode code = ErrorCode::unavailable) {
+  const std::error_code reason(errno, std::generic_category());
+  if (reason == std::errc::no_space_on_device) code = ErrorCode::exhausted;
+  return fail(code, "journal", path + ": " + reason.message());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path) {
+  io::UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) return failed(path, errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::conflict, "journal", path + ": another recovery writes it now");
+  }
+  auto journal = std::make_unique<JournalFile>(path, std::move(file));
+  if (auto read = journal->read(); !read) return std::unexpected(read.error());
+  return journal;
+}
+
+Result<void> JournalFile::read() {
+  recovery::EarlierRuns runs;
+  std::array<char, 1 << 16> chunk{};
+  std::string line;
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(file_.get(), chunk.data(), chunk.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(path_);
+    if (got == 0) break;
+    at += got;
+    for (std::string_view rest(chunk.data(), static_cast<std::size_t>(got)); !rest.empty();) {
+      const std::size_t end = rest.find('\n');
+      if (line.size() < kMostLine) line.append(rest.substr(0, end));
+      if (end == std::string_view::npos) break;
+      runs.read(line);
+      line.clear();
+      rest.remove_prefix(end + 1);
+    }
+  }
+  is_torn_ = !line.empty();
+  unsettled_ = runs.unsettled();
+  return {};
+}
+
+Result<void> JournalFile::append(std::string_view lines) {
+  std::string whole;
+  if (std::exchange(is_torn_, false)) {
+    whole.append("\n").append(lines);
+    lines = whole;
+  }
+  while (!lines.empty()) {
+    const ssize_t put = ::write(file_.get(), lines.data(), lines.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return failed(path_);
+    lines.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<void> JournalFile::sync() {
+  if (::fdatasync(file_.get()) == 0 || errno == EINVAL) return {};  // a pipe has nothing to sync
+  return failed(path_);
+}
+
+}  // namespace holdfast::server

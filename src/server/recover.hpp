@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include <holdfast/log.hpp>
+#include <holdfast/result.hpp>
+
+#include "recovery/run.hpp"
+
+namespace holdfast::server {
+
+struct RecoverSettings {
+  std::string url = {};  // of the broker and its dead-letter queue; has a password in it
+  std::string ca_file = {};
+  std::string journal = {};  // a file; empty: none
+  // What the URL says is filled in: the queue, and who we are.
+  recovery::Options options = {};
+};
+
+// Where a URL leads, for people: without its password. Fails with invalid_argument for what names
+// no broker and queue that we know; the message does not repeat it.
+struct RecoverPlace {
+  std::string queue;
+  std::string text;  // "amqp://user@host:5672/%2f/app.dlq"
+};
+[[nodiscard]] Result<RecoverPlace> place_of(const std::string& url);
+
+struct RecoverHooks {
+  recovery::Observer& observer;
+  Logger log = {};  // for what the connection has to say
+  std::stop_token stop = {};
+  // SIGINT and SIGTERM end it, and a second one at once. For a process that does nothing else.
+  bool hears_signals = false;
+};
+
+// Runs one recovery to its end, on a loop of its own and on the calling thread. Fails where it
+// cannot begin; what goes wrong later is in the summary.
+[[nodiscard]] Result<recovery::Run::Outcome> recover(RecoverSettings settings,
+                                                     const RecoverHooks& hooks);
+
+}  // namespace holdfast::server
