@@ -252,7 +252,7 @@ Section<Queue> queue_section() {
           row<Queue>("pull", &Queue::pull, YesNo{}, yes,
                      "`true`: its tasks are run by workers that ask for them over HTTP, "
                      "whatever their type"),
-          row<Queue>("broker", &Queue::broker, BrokerAt{}, no,
+          row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
                      "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
                      "the queue; `env:NAME` or `file:PATH` if it is a secret"),
           row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
@@ -502,7 +502,7 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
   rows.insert(
       rows.end(),
       {
-          row<Recover>("from", &Recover::from, BrokerAt{}, yes,
+          row<Recover>("from", &Recover::from, BrokerAt{BrokerPart::queue}, yes,
                        "the broker and the dead-letter queue: `amqp://user:password@host/vhost/"
                        "queue`, with the vhost `/` written `%2f`; better `env:NAME` or `file:PATH`",
                        {.required = true}),

@@ -56,7 +56,8 @@ std::expected<std::string, std::string> parse_host(std::string_view authority) {
 
 }  // namespace
 
-std::expected<Url, std::string> parse_broker_url(std::string_view text, std::string source) {
+std::expected<Url, std::string> parse_broker_url(std::string_view text, std::string source,
+                                                 BrokerPart part) {
   const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
   const std::string scheme = lower(text.substr(0, text.find("://")));
   if (text.find("://") == text.npos || (scheme != "amqp" && scheme != "amqps")) {
@@ -73,7 +74,12 @@ std::expected<Url, std::string> parse_broker_url(std::string_view text, std::str
   const std::string_view rest = text.substr(scheme.size() + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));
   const std::string_view path = rest.substr(authority.size());
-  if (path.size() > 1 && path.find('/', 1) != path.npos) {
+  if (part == BrokerPart::queue && std::ranges::count(path, '/') != 2) {
+    return refuse(
+        "the URL of a queue ends with its virtual host and its name: "
+        "amqp://user:password@host:5672/vhost/queue, where %2f is the virtual host \"/\"");
+  }
+  if (part == BrokerPart::host && path.size() > 1 && path.find('/', 1) != path.npos) {
     return refuse("a virtual host with a slash in it is written %2f, and no queue follows it");
   }
   const std::size_t at = authority.rfind('@');
