@@ -15,7 +15,9 @@ namespace holdfast::engine {
 
 // Messages that are published together, under one policy (R1): what was not confirmed because the
 // broker could not be reached is sent again, with one record in the log for all of them, until all
-// are or the policy gives up. A message that the broker will not have is not sent again.
+// are or the policy gives up. A message that the broker will not have is not sent again. One that
+// it does not answer within kAnswerWithin is in doubt, and ends the burst: sending it again would
+// only add to what a broker in trouble has to do.
 //
 // Threads: the loop's.
 class Burst : public std::enable_shared_from_this<Burst> {
@@ -40,11 +42,14 @@ class Burst : public std::enable_shared_from_this<Burst> {
   Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vector<Item> items,
         Hooks hooks);
   void start() { send(); }
+  // Ends it now: what is not confirmed is in doubt.
+  void abandon();
 
  private:
   void send();
-  void answered(std::size_t index, ports::Sent sent);
+  void answered(std::size_t round, std::size_t index, ports::Sent sent);
   void round_ended();
+  void end();
 
   Floor& floor_;
   ports::Broker& broker_;
@@ -54,6 +59,8 @@ class Burst : public std::enable_shared_from_this<Burst> {
   retry::Run run_;
   std::vector<bool> again_;  // to be sent in this round
   std::size_t open_ = 0;
+  std::size_t round_ = 0;
+  bool ended_ = false;
   std::unique_ptr<ports::Loop::Timer> timer_;
 };
 

@@ -123,6 +123,18 @@ ports::Message dead_message_for(const ports::TaskRecord& task, const core::Trans
   return message;
 }
 
+void set_sent_at(ports::Message& message, WallTime time) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+  ports::set_field(message.headers, kSentHeader, std::int64_t{ms});
+}
+
+std::optional<WallTime> sent_at(const ports::Message& message) {
+  const auto ms = ports::number_of(message.headers, kSentHeader);
+  // A foreign hand may have written anything; beyond 2100 it cannot be.
+  if (!ms || *ms < 0 || *ms > 4'102'444'800'000) return std::nullopt;
+  return WallTime(std::chrono::milliseconds(*ms));
+}
+
 std::optional<TaskId> task_of(const ports::Message& message) {
   const auto text = ports::text_of(message.headers, kTaskHeader);
   if (!text) return std::nullopt;

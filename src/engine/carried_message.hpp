@@ -15,6 +15,8 @@ namespace holdfast::engine {
 inline constexpr std::string_view kTaskHeader = "x-holdfast-task";
 inline constexpr std::string_view kTypeHeader = "x-holdfast-type";
 inline constexpr std::string_view kAttemptHeader = "x-holdfast-attempt";
+// When it was to be delivered, in milliseconds since 1970.
+inline constexpr std::string_view kSentHeader = "x-holdfast-sent";
 // Of dead letters.
 inline constexpr std::string_view kReasonHeader = "x-holdfast-reason";
 inline constexpr std::string_view kErrorHeader = "x-holdfast-error";
@@ -36,6 +38,9 @@ inline constexpr std::string_view kDeadTokenHeader = "x-holdfast-dead-token";
 
 // The same message, to be sent again.
 [[nodiscard]] ports::Message copy_of(const ports::Message& message);
+
+void set_sent_at(ports::Message& message, WallTime time);
+[[nodiscard]] std::optional<WallTime> sent_at(const ports::Message& message);
 
 // The task that a message of ours belongs to; nothing: it is not ours.
 [[nodiscard]] std::optional<TaskId> task_of(const ports::Message& message);

@@ -14,6 +14,7 @@ constexpr Duration kLastWords = std::chrono::seconds(5);
 
 // A broker that has not made sure of the queues by then is away: publishing finds that out itself.
 constexpr Duration kOpenWithin = std::chrono::seconds(1);
+constexpr Duration kFirstSweep = std::chrono::seconds(2);
 
 // What a nameless message is known again by, before its content is compared.
 std::string content_of(const ports::Message& message) {
@@ -38,7 +39,16 @@ void Carrier::start() {
   open();
   consumer_ = carriage_.broker->consume(
       {.queue = carriage_.queue, .prefetch = std::max<std::size_t>(carriage_.prefetch, 1)}, *this);
-  sweep();
+  // A queue that stands still would only have its messages taken from others.
+  floor_.ask(floor_.parts.reader, ports::Count{}, [this](const ports::Asked<ports::Count>& asked) {
+    if (!asked.answer) return;
+    for (const ports::QueueCounts& queue : *asked.answer) {
+      if (queue.queue == carriage_.queue && queue.paused) pause(true);
+    }
+  });
+  // Later: what a life before had at hand comes again by itself, with all that it was.
+  behind_ = true;
+  sweep_after(kFirstSweep);
   look_for_lost();
 }
 
@@ -61,7 +71,7 @@ void Carrier::open() {
       return;
     }
     for (const ports::Opened::One& one : answer->queues) {
-      if (one.found == ports::QueueFound::ready || std::exchange(warned_, true)) continue;
+      if (one.found == ports::QueueFound::ready || !warned_.insert(one.queue).second) continue;
       floor_.parts.log.log(
           Level::warning, "carrier.queue_otherwise",
           "the queue exists with other arguments and is used as it is: what is given up goes to "
@@ -78,6 +88,7 @@ void Carrier::pause(bool paused) {
   if (!consumer_ || stopped_) return;
   if (paused) {
     carriage_.broker->pause(*consumer_);
+    give_tickets_back();
   } else {
     carriage_.broker->resume(*consumer_);
   }
@@ -88,11 +99,40 @@ void Carrier::stop() {
   sweep_timer_.reset();
   adopt_timer_.reset();
   lost_timer_.reset();
-  if (consumer_) carriage_.broker->pause(*consumer_);
+  if (!consumer_) return;
+  carriage_.broker->pause(*consumer_);
+  // A message that does not name its task would become another one in the next life.
+  for (const auto& [id, held] : held_) {
+    if (task_of(held.message) != id) send_found(id, core::State::pending);
+  }
+}
+
+void Carrier::give_tickets_back() {
+  for (const TaskId& id : std::exchange(tickets_, {})) {
+    const auto found = held_.find(id);
+    if (found == held_.end()) continue;
+    if (!is_message_of(id)) {
+      tickets_.push_back(id);
+      continue;
+    }
+    carriage_.broker->hand_back(*consumer_, found->second.tag);
+    let_go(id);
+  }
+}
+
+// Whether what was delivered names the task, so that it is known again.
+bool Carrier::is_message_of(const TaskId& id) const {
+  const auto found = held_.find(id);
+  return found != held_.end() && task_of(found->second.message) == id;
 }
 
 bool Carrier::finish() {
-  if (!consumer_ || closed_) return true;
+  if (!consumer_ || closed_) {
+    // Somebody may wait for what was never begun.
+    for (const std::shared_ptr<Burst>& burst : std::vector(bursts_))
+      burst->abandon();
+    return true;
+  }
   if (!close_timer_) {
     close_timer_ = floor_.parts.loop.after(kLastWords, [this] {
       out_of_time_ = true;
@@ -102,6 +142,8 @@ bool Carrier::finish() {
   const bool busy = !gathered_.empty() || !bursts_.empty() || !marks_.empty() || marking_ > 0;
   if (closing_ || (busy && !out_of_time_)) return closing_ && out_of_time_;
   closing_ = true;
+  for (const std::shared_ptr<Burst>& burst : std::vector(bursts_))
+    burst->abandon();
   out_of_time_ = false;
   close_timer_ = floor_.parts.loop.after(kLastWords, [this] {
     out_of_time_ = true;  // what was not given back is given back by the broker
@@ -120,6 +162,9 @@ void Carrier::received(std::vector<ports::Delivery> deliveries) {
   std::vector<Foreign> foreign;
   for (ports::Delivery& delivery : deliveries) {
     if (const auto id = task_of(delivery.message)) {
+      if (const auto sent = sent_at(delivery.message); sent && !delivery.redelivered) {
+        reached_ = std::max(reached_.value_or(*sent), *sent);
+      }
       hold(*id, std::move(delivery));
     } else {
       foreign.push_back({.delivery = std::move(delivery), .id = std::nullopt});
@@ -137,8 +182,11 @@ void Carrier::hold(const TaskId& id, ports::Delivery delivery) {
   const bool is_copied = found != held_.end() && sending != sending_.end() &&
                          sending->second.moves == found->second.tag;
   if (found != held_.end() && !is_copied) {
-    carriage_.broker->acknowledge(*consumer_, delivery.tag);
-    return;
+    // Of two dead letters of one task the later one counts.
+    const bool is_later = died_with(delivery.message) > died_with(found->second.message);
+    carriage_.broker->acknowledge(*consumer_, is_later ? found->second.tag : delivery.tag);
+    if (!is_later) return;
+    std::erase(tickets_, id);
   }
   held_.insert_or_assign(id, Held{delivery.tag, std::move(delivery.message)});
   tickets_.push_back(id);
@@ -152,6 +200,7 @@ void Carrier::interrupted(const Error& why) {
                         {"deliveries", held_.size()},
                         {"error", why.text()}});
   ++line_;
+  nameless_.clear();  // those of the time before have come again, or never will
   for (const auto& [id, content] : nameless_held_)
     nameless_.emplace(content, id);
   nameless_held_.clear();
@@ -185,6 +234,7 @@ void Carrier::adopt(std::vector<Foreign> foreign) {
       }
     }
     if (task.id == TaskId()) task.id = TaskId(ids_.next(floor_.wall_now()));
+    task.delivered = true;
     floor_.complete(task);
     submit.tasks.push_back(std::move(task));
   }
@@ -194,7 +244,9 @@ void Carrier::adopt(std::vector<Foreign> foreign) {
                if (stopped_) return;
                if (line != line_) return adopted_in_vain(foreign, asked);
                if (!asked.answer) return adopt_later(std::move(foreign), asked.answer.error());
-               backoff_.reset();
+               const bool all_well = std::ranges::all_of(
+                   *asked.answer, [](const auto& one) { return one.has_value(); });
+               if (all_well) backoff_.reset();
                for (std::size_t i = 0; i < foreign.size(); ++i)
                  adopted_one(std::move(foreign[i]), asked.verb.tasks[i], (*asked.answer)[i]);
                if (!tickets_.empty()) hooks_.news();
@@ -340,6 +392,16 @@ void Carrier::acknowledge(const TaskId& id) {
 void Carrier::let_go(const TaskId& id) {
   held_.erase(id);
   nameless_held_.erase(id);
+}
+
+// What is at hand and neither waits to be claimed nor is about to be sent is looked at once more:
+// nobody may have said what became of it.
+void Carrier::look_at_held() {
+  const std::set<TaskId> waiting(tickets_.begin(), tickets_.end());
+  for (const auto& [id, held] : held_) {
+    if (!waiting.contains(id) && !sending_.contains(id)) tickets_.push_back(id);
+  }
+  if (!tickets_.empty()) hooks_.news();
 }
 
 }  // namespace holdfast::engine

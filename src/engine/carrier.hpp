@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -60,6 +61,10 @@ class Carrier final : private ports::Receiver {
   };
   using Published = std::move_only_function<void(std::vector<std::optional<Unpublished>>)>;
   void publish(const std::vector<ports::TaskRecord>& tasks, Published then);
+  // The same of a task that was accepted before, and whose publication is still under way: it is
+  // answered with that, so that nobody is told of a task that is taken back. False: there is none.
+  using Joined = std::move_only_function<void(std::optional<Unpublished>)>;
+  [[nodiscard]] bool join(const TaskId& id, Joined& then);
 
   // For those who claim: names what was delivered. False: nothing was.
   bool fill(ports::Claim& claim);
@@ -116,6 +121,10 @@ class Carrier final : private ports::Receiver {
   void swept(const ports::Uncarried::Answer& page, std::optional<WallTime> due_before);
   void sweep_after(Duration wait);
   void look_for_lost();
+  void look_at_held();
+  void give_tickets_back();
+  [[nodiscard]] bool is_message_of(const TaskId& id) const;
+  void tell(const TaskId& id, const std::optional<Unpublished>& outcome);
 
   [[nodiscard]] Burst::Item item_for(const ports::TaskRecord& task,
                                      const core::Transition& transition) const;
@@ -127,9 +136,9 @@ class Carrier final : private ports::Receiver {
   bool stopped_ = false;
   bool closing_ = false;
   bool closed_ = false;
-  std::uint64_t line_ = 0;  // connections that were lost
-  bool is_open_ = false;    // the queues were made sure of, or that takes too long
-  bool warned_ = false;     // of a queue that is otherwise than wished
+  std::uint64_t line_ = 0;        // connections that were lost
+  bool is_open_ = false;          // the queues were made sure of, or that takes too long
+  std::set<std::string> warned_;  // queues that are otherwise than wished
 
   std::unordered_map<TaskId, Held> held_;  // every delivery at hand that is of a task
   std::deque<TaskId> tickets_;             // of these, whose tasks nobody has claimed yet
@@ -145,9 +154,11 @@ class Carrier final : private ports::Receiver {
   struct Sending {
     core::Token token;
     std::optional<ports::DeliveryTag> moves;
+    bool answers = false;  // somebody waits for it, and it may be taken back
   };
   std::unordered_map<TaskId, Sending> sending_;  // messages under way, or about to be
   std::vector<std::shared_ptr<Burst>> bursts_;
+  std::unordered_multimap<TaskId, Joined> joined_;
   std::vector<ports::Held> marks_;
   std::size_t marking_ = 0;
   bool flush_posted_ = false;
@@ -162,6 +173,10 @@ class Carrier final : private ports::Receiver {
   std::vector<Foreign> to_adopt_;  // which the store did not take yet
   Backoff backoff_;
   bool was_empty_ = false;
+  // When the latest message was sent that has been delivered: what was due long before it should
+  // have come before it.
+  std::optional<WallTime> reached_;
+  std::unordered_map<TaskId, WallTime> sent_again_;  // what was taken for lost, and when
   bool out_of_time_ = false;
 };
 

@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kMostUnderWay = 4096;
 constexpr Duration kCatchUp = std::chrono::milliseconds(200);
 constexpr Duration kLookForLost = std::chrono::minutes(1);
+// What was due so long before a message that has come has been lost on the way.
+constexpr Duration kOvertaken = std::chrono::minutes(10);
+constexpr Duration kSendLostAgain = std::chrono::hours(1);
+// RabbitMQ waits no longer than 20 days; what is delivered too early is put off again.
+constexpr Duration kLongestDelay = std::chrono::days(10);
 
 // How a task stands that the store has told of, as the transition that led there.
 core::Transition standing(const ports::TaskRecord& task) {
@@ -43,8 +48,25 @@ Burst::Item Carrier::item_for(const ports::TaskRecord& task,
   item.outgoing.message = message_for(task, original);
   ports::set_field(item.outgoing.message.headers, kAttemptHeader,
                    std::int64_t{transition.spent.attempts});
-  item.outgoing.delay = std::max(transition.due - floor_.wall_now(), Duration::zero());
+  item.outgoing.delay =
+      std::clamp(transition.due - floor_.wall_now(), Duration::zero(), kLongestDelay);
+  set_sent_at(item.outgoing.message, floor_.wall_now() + item.outgoing.delay);
   return item;
+}
+
+bool Carrier::join(const TaskId& id, Joined& then) {
+  const auto found = sending_.find(id);
+  if (found == sending_.end() || !found->second.answers) return false;
+  joined_.emplace(id, std::move(then));
+  return true;
+}
+
+void Carrier::tell(const TaskId& id, const std::optional<Unpublished>& outcome) {
+  for (auto found = joined_.find(id); found != joined_.end(); found = joined_.find(id)) {
+    Joined then = std::move(found->second);
+    joined_.erase(found);
+    then(outcome);
+  }
 }
 
 void Carrier::publish(const std::vector<ports::TaskRecord>& tasks, Published then) {
@@ -54,7 +76,7 @@ void Carrier::publish(const std::vector<ports::TaskRecord>& tasks, Published the
     for (const ports::TaskRecord& task : tasks) {
       items.push_back(item_for(task, standing(task)));
       items.back().moves.reset();
-      sending_.insert_or_assign(task.id, Sending{task.task.token, std::nullopt});
+      sending_.insert_or_assign(task.id, Sending{task.task.token, std::nullopt, waits});
     }
   } else {
     behind_ = true;
@@ -74,10 +96,13 @@ void Carrier::publish(const std::vector<ports::TaskRecord>& tasks, Published the
 void Carrier::answer(std::vector<Burst::Item> items, Published then) {
   ports::Withdraw withdraw;
   for (const Burst::Item& item : items) {
-    if (!item.confirmed && !item.in_doubt) withdraw.tasks.push_back(item.task.id);
+    if (item.confirmed || item.in_doubt) continue;
+    withdraw.tasks.push_back(item.task.id);
+    // Until it is answered: no sweep may publish it, and who asks for it again waits.
+    sending_.insert_or_assign(item.task.id, Sending{item.task.token, std::nullopt, true});
   }
-  auto tell = [this, items = std::move(items),
-               then = std::move(then)](const std::vector<bool>& withdrawn) mutable {
+  auto inform = [this, items = std::move(items),
+                 then = std::move(then)](const std::vector<bool>& withdrawn) mutable {
     std::vector<std::optional<Unpublished>> answers(items.size());
     std::size_t asked = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -85,15 +110,18 @@ void Carrier::answer(std::vector<Burst::Item> items, Published then) {
       const bool gone = !items[i].in_doubt && withdrawn[asked++];
       answers[i] = Unpublished{.error = items[i].error, .is_recorded = !gone};
       if (!gone) behind_ = true;
+      if (!items[i].in_doubt) sending_.erase(items[i].task.id);
     }
     if (behind_) sweep_after(carriage_.sweep_every);
+    for (std::size_t i = 0; i < items.size(); ++i)
+      tell(items[i].task.id, answers[i]);
     then(std::move(answers));
   };
-  if (withdraw.tasks.empty()) return tell({});
+  if (withdraw.tasks.empty()) return inform({});
   const std::size_t count = withdraw.tasks.size();
   floor_.ask(floor_.parts.writer, std::move(withdraw),
-             [count, tell = std::move(tell)](ports::Asked<ports::Withdraw>& asked) mutable {
-               tell(asked.answer ? *asked.answer : std::vector<bool>(count, false));
+             [count, inform = std::move(inform)](ports::Asked<ports::Withdraw>& asked) mutable {
+               inform(asked.answer ? *asked.answer : std::vector<bool>(count, false));
              });
 }
 
@@ -101,6 +129,11 @@ void Carrier::moved(const Moved& moved) {
   const core::Transition& transition = moved.transition;
   const TaskId& id = moved.task.id;
   std::erase(claimed_elsewhere_, id);
+  if (core::is_terminal(transition.to)) {
+    // A message like the one that brought it is another one from now on.
+    std::erase_if(nameless_, [&](const auto& one) { return one.second == id; });
+    sent_again_.erase(id);
+  }
   switch (transition.to) {
     case core::State::running: return;
     case core::State::succeeded:
@@ -112,17 +145,27 @@ void Carrier::moved(const Moved& moved) {
   }
   const auto held = held_.find(id);
   const bool is_held = held != held_.end();
-  if (is_held && stopped_ && transition.to == core::State::pending) {
+  if (is_message_of(id) && stopped_ && transition.to == core::State::pending) {
     // A shutdown: the message that brought it goes back, and is the one for it.
     carriage_.broker->hand_back(*consumer_, held->second.tag);
     mark({id, transition.token});
     return let_go(id);
   }
-  if (is_held && transition.from == core::State::dead) {
+  const auto sending = sending_.find(id);
+  const bool is_moving =
+      is_held && sending != sending_.end() && sending->second.moves == held->second.tag;
+  if (is_held && !is_moving && transition.from == core::State::dead &&
+      died_with(held->second.message) == moved.task.task.token) {
     // Its dead letter came back: that is the message for it.
     mark({id, transition.token});
     tickets_.push_back(id);
     return hooks_.news();
+  }
+  if (moved.rescued && !is_held) {
+    // Its owner is gone, and the message that the owner had comes again by itself, with all that
+    // it was. If it does not, the sweep sends another.
+    behind_ = true;
+    return sweep_after(carriage_.sweep_every);
   }
   send(moved.task, transition);
 }
@@ -154,11 +197,15 @@ void Carrier::send_found(const TaskId& id, core::State to) {
 
 // Delivered before its time: a clock that differs, or a wait that was too long for one queue.
 void Carrier::put_off(const TaskId& id, const Held& held, const ports::Claim::Left& left) {
-  add({.task = {id, left.token},
-       .outgoing = {.to = {.routing_key = carriage_.queue},
-                    .message = copy_of(held.message),
-                    .delay = left.due - floor_.wall_now()},
-       .moves = held.tag});
+  Burst::Item item{.task = {id, left.token}, .outgoing = {}};
+  item.outgoing.to.routing_key = carriage_.queue;
+  item.outgoing.message = copy_of(held.message);
+  item.outgoing.message.delivery_mode = 2;
+  ports::set_field(item.outgoing.message.headers, kTaskHeader, id.text());
+  item.outgoing.delay = std::clamp(left.due - floor_.wall_now(), Duration::zero(), kLongestDelay);
+  set_sent_at(item.outgoing.message, floor_.wall_now() + item.outgoing.delay);
+  item.moves = held.tag;
+  add(std::move(item));
 }
 
 void Carrier::add(Burst::Item item) {
@@ -215,6 +262,7 @@ void Carrier::opened() {
 
 void Carrier::confirmed(const Burst::Item& item) {
   mark(item.task);
+  tell(item.task.id, std::nullopt);
   if (!item.moves || !consumer_) return;
   carriage_.broker->acknowledge(*consumer_, *item.moves);
   const auto held = held_.find(item.task.id);
@@ -237,7 +285,10 @@ void Carrier::failed(const std::vector<Burst::Item>& items) {
   for (const Burst::Item& item : items) {
     if (item.confirmed || !item.moves || !consumer_) continue;
     const auto held = held_.find(item.task.id);
-    if (held != held_.end() && held->second.tag == *item.moves) continue;
+    if (held != held_.end() && held->second.tag == *item.moves) {
+      look_again(item.task.id);
+      continue;
+    }
     carriage_.broker->hand_back(*consumer_, *item.moves);  // another was delivered in its place
   }
   behind_ = true;
@@ -303,12 +354,27 @@ void Carrier::swept(const ports::Uncarried::Answer& page, std::optional<WallTime
   std::vector<Burst::Item> items;
   for (const ports::TaskRecord& task : page.tasks) {
     if (sending_.contains(task.id)) continue;
+    const bool waits = task.task.state != core::State::dead;
+    if (waits && is_message_of(task.id)) {
+      mark({task.id, task.task.token});  // it has come again meanwhile
+      continue;
+    }
+    if (due_before && waits) {
+      const auto [before, is_new] = sent_again_.try_emplace(task.id, floor_.wall_now());
+      if (!is_new && floor_.wall_now() - before->second < kSendLostAgain) continue;
+      before->second = floor_.wall_now();
+    }
     items.push_back(item_for(task, standing(task)));
     sending_.insert_or_assign(task.id, Sending{task.task.token, items.back().moves});
   }
   const auto go_on = [this, next = page.next, due_before](const std::vector<Burst::Item>& all) {
     failed(all);
-    if (!next.empty() && !behind_) return sweep_page(next, due_before);
+    // One that the broker refuses must not keep the others; one that is away keeps them all.
+    const bool is_away = std::ranges::any_of(all, [](const Burst::Item& item) {
+      return !item.confirmed &&
+             (item.error.code == ErrorCode::unavailable || item.error.code == ErrorCode::timeout);
+    });
+    if (!next.empty() && !is_away && !stopped_) return sweep_page(next, due_before);
     sweeping_ = false;
     if (behind_) sweep_after(carriage_.sweep_every);
   };
@@ -318,26 +384,30 @@ void Carrier::swept(const ports::Uncarried::Answer& page, std::optional<WallTime
   burst(std::move(items), go_on);
 }
 
-// Somebody may have emptied the broker's queue: then what waits here would wait for ever. So now
-// and then, when the broker has nothing for us, two times in a row, what should have come long ago
-// is published once more.
+// A broker may lose a message: somebody empties its queue, it is killed while it puts one back that
+// has waited, a limit of the queue takes one away. Then what waits here would wait for ever. So now
+// and then what should have come long ago is published once more: when the broker has nothing for
+// us, two times in a row, or has delivered what was sent much later.
 void Carrier::look_for_lost() {
   lost_timer_ = floor_.parts.loop.after(kLookForLost, [this] {
     look_for_lost();
-    if (!held_.empty() || !bursts_.empty() || sweeping_) {
-      was_empty_ = false;
-      return;
-    }
+    look_at_held();
+    std::erase_if(sent_again_, [&](const auto& one) {
+      return floor_.wall_now() - one.second > 2 * kSendLostAgain;
+    });
+    if (sweeping_ || stopped_ || behind_) return;
     carriage_.broker->depth(
         carriage_.queue, floor_.guarded([this](const Result<ports::Depth>& depth) {
-          const bool empty = depth && depth->ready == 0 && depth->consumers <= 1;
-          if (!empty || !std::exchange(was_empty_, empty)) {
-            was_empty_ = empty;
-            return;
-          }
-          if (sweeping_ || stopped_ || !held_.empty()) return;
+          const bool is_idle = held_.empty() && bursts_.empty();
+          const bool empty = is_idle && depth && depth->ready == 0 && depth->consumers <= 1;
+          const bool was_empty = std::exchange(was_empty_, empty);
+          if (sweeping_ || stopped_) return;
+          std::optional<WallTime> due_before;
+          if (reached_) due_before = *reached_ - kOvertaken;
+          if (empty && was_empty) due_before = floor_.wall_now() - kLookForLost;
+          if (!due_before) return;
           sweeping_ = true;
-          sweep_page("", floor_.wall_now() - kLookForLost);
+          sweep_page("", due_before);
         }));
   });
 }

@@ -91,7 +91,7 @@ TEST(Carrier, R7_reports_a_queue_that_is_otherwise_once_and_goes_on) {
   world.run(failing({.message = "no"}), {.attempts = 1});
   world.submit({.payload = "p"});
   world.loop.pass(2s);
-  EXPECT_EQ(world.log.of("carrier.queue_otherwise").size(), 1U);
+  EXPECT_EQ(world.log.of("carrier.queue_otherwise").size(), 2U) << "each of the two queues once";
   EXPECT_EQ(world.queues->depth("q.dlq"), 1U) << "dead-lettering works without the broker's help";
 }
 
@@ -153,6 +153,40 @@ TEST(Carrier, R2_a_retry_that_succeeds_publishes_it_once) {
   EXPECT_EQ(world.queues->published, 1U);
   ASSERT_EQ(world.log.of("retry.recovered").size(), 1U);
   EXPECT_EQ(world.log.of("retry.recovered")[0].fields.at("attempts"), "3");
+}
+
+TEST(Carrier, R1_a_key_that_is_given_twice_while_the_broker_is_away_has_one_answer) {
+  CarriedWorld world;
+  world.start(succeeding());
+  world.broker->fault = [](const auto&) { return Fate::unsent; };
+  std::vector<Result<ports::Submit::Accepted>> answers;
+  for (int i = 0; i < 2; ++i) {
+    world.engine->submit({{.type = "t", .queue = "q", .payload = "p", .key = "k"}},
+                         [&](auto all) { answers.push_back(all.value().front()); });
+    world.loop.pass(2s);
+  }
+  EXPECT_TRUE(answers.empty()) << "the second one waits for the first";
+  world.loop.pass(30s);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_FALSE(answers[0]);
+  EXPECT_FALSE(answers[1]) << "nobody is told of a task that was taken back";
+  EXPECT_TRUE(world.store.tasks().empty());
+}
+
+TEST(Carrier, a_broker_that_never_answers_leaves_the_task_recorded) {
+  CarriedWorld world;
+  world.start(succeeding());
+  world.broker->answers = false;
+  const auto answer = world.try_submit("p");
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().text(), HasSubstr("is recorded"));
+  EXPECT_EQ(world.store.tasks().size(), 1U);
+  bool stopped = false;
+  world.engine->submit({{.type = "t", .queue = "q"}}, [](const auto&) {});
+  world.loop.pass(1s);
+  world.engine->shut_down([&](auto) { stopped = true; });
+  world.loop.pass(20s);
+  EXPECT_TRUE(stopped) << "a shutdown does not wait for ever";
 }
 
 TEST(Carrier, R1_what_may_have_been_sent_is_kept_and_the_answer_says_so) {
@@ -329,6 +363,70 @@ TEST(Carrier, a_shutdown_gives_messages_back_and_spends_nothing) {
   EXPECT_EQ(world.queues->published, 1U) << "what was given back need not be published again";
 }
 
+TEST(Carrier, N7_a_shutdown_names_messages_that_had_no_name) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>(), {});
+  for (int i = 0; i < 8; ++i)
+    world.queues->put("q", {.body = "same", .headers = {{"tenant", "blue"}}});
+  world.broker->deliver();
+  world.loop.settle();
+  ASSERT_EQ(world.store.tasks().size(), 8U);
+  bool stopped = false;
+  world.engine->shut_down([&](auto) { stopped = true; });
+  world.loop.pass(10s);
+  EXPECT_TRUE(stopped);
+  const auto handler = succeeding();
+  world.live_again(handler);
+  world.loop.pass(5min);
+  EXPECT_EQ(handler->started, 8U) << "a deploy runs nothing twice";
+  EXPECT_EQ(world.store.tasks().size(), 8U);
+  EXPECT_EQ(world.at(State::succeeded), 8U);
+}
+
+TEST(Carrier, a_queue_that_stands_still_is_not_consumed_by_the_next_life) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  world.engine->configure({.queue = "q", .paused = true}, [](const auto&) {});
+  world.loop.settle();
+  world.live_again(std::make_shared<TestHandler>());
+  world.loop.settle();
+  world.submit({.payload = "p"});
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, no_backlog_keeps_out_what_was_delivered) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  world.engine->configure({.queue = "q", .backlog = 1}, [](const auto&) {});
+  for (int i = 0; i < 3; ++i)
+    world.queues->put("q", {.body = "b" + std::to_string(i), .headers = {}});
+  world.broker->deliver();
+  world.loop.settle();
+  EXPECT_EQ(world.store.tasks().size(), 3U);
+}
+
+TEST(Carrier, what_was_overtaken_is_published_again_on_a_queue_that_is_never_idle) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.start(handler);
+  world.engine->configure({.queue = "q", .paused = true}, [](const auto&) {});
+  world.loop.settle();
+  const TaskId lost = world.submit({.payload = "lost"});
+  world.queues->ready["q"].clear();
+  world.engine->configure({.queue = "q", .paused = false}, [](const auto&) {});
+  for (int minute = 0; minute < 15; ++minute) {
+    world.submit({.payload = "m"});  // never settled: something is always at hand
+    world.loop.pass(1min);
+    if (handler->runs.size() > 6) {
+      for (auto& run : handler->runs) {
+        if (run->begin()) run->finish(core::Success{});
+      }
+      handler->runs.clear();
+    }
+  }
+  EXPECT_NE(world.state(lost), State::pending);
+}
+
 TEST(Carrier, a_dead_letter_that_is_put_back_is_a_replay) {
   CarriedWorld world;
   bool works = false;
@@ -355,6 +453,27 @@ TEST(Carrier, a_dead_letter_that_is_put_back_is_a_replay) {
   put_back();
   EXPECT_EQ(world.state(id), State::succeeded);
   EXPECT_EQ(world.queues->depth("q.dlq"), 0U);
+  EXPECT_EQ(world.broker->unsettled(), 0U);
+}
+
+TEST(Carrier, of_two_dead_letters_of_one_task_the_later_brings_it_back) {
+  CarriedWorld world;
+  const auto handler = std::make_shared<TestHandler>([&](const std::shared_ptr<ports::Run>& run) {
+    if (run->begin()) run->finish(Failure{.message = "no"});
+  });
+  world.start(handler, {.attempts = 1, .replays = 5});
+  const TaskId id = world.submit({.payload = "p"});
+  world.engine->replay(id, {}, [](const auto& done) { EXPECT_TRUE(done); });
+  world.loop.settle();
+  ASSERT_EQ(world.queues->depth("q.dlq"), 2U);
+  auto& dead = world.queues->ready["q.dlq"];
+  while (!dead.empty()) {
+    world.queues->put("q", std::move(dead.front().message));
+    dead.pop_front();
+  }
+  world.broker->deliver();
+  world.loop.settle();
+  EXPECT_EQ(world.record(id).task.spent.replays, 2);
   EXPECT_EQ(world.broker->unsettled(), 0U);
 }
 

@@ -225,7 +225,16 @@ struct Submission : std::enable_shared_from_this<Submission> {
     std::map<Carrier*, std::vector<std::size_t>> places;
     for (std::size_t i = 0; i < self->answers.size(); ++i) {
       Carrier* const carrier = floor.carrier_of(asked.verb.tasks[i].queue);
-      if (carrier && self->answers[i] && !self->answers[i]->existed) places[carrier].push_back(i);
+      if (!carrier || !self->answers[i]) continue;
+      if (!self->answers[i]->existed) {
+        places[carrier].push_back(i);
+        continue;
+      }
+      Carrier::Joined joined = [self, i](const std::optional<Carrier::Unpublished>& unpublished) {
+        if (unpublished) self->fail_one(i, *unpublished);
+        self->end_one();
+      };
+      if (carrier->join(self->answers[i]->id, joined)) ++self->open;
     }
     self->open += places.size();
     for (const auto& [carrier, of_carrier] : places) {

@@ -160,6 +160,15 @@ TEST_P(CarriedConformance, WhatIsWithdrawnWasNeverThere) {
   EXPECT_THAT(ask(ports::Withdraw{{id}}), ElementsAre(false)) << "it runs";
 }
 
+TEST_P(CarriedConformance, NoBacklogKeepsOutWhatABrokerHasDelivered) {
+  ask(ports::Configure{.queue = kQueue, .backlog = 1});
+  submit();
+  auto refused = new_task();
+  EXPECT_EQ(code_of(submit_all({refused})[0]), ErrorCode::overloaded);
+  refused.delivered = true;
+  EXPECT_EQ(code_of(submit_all({refused})[0]), std::nullopt);
+}
+
 TEST_P(CarriedConformance, R9_AttemptsThatWereSpentElsewhereCount) {
   auto task = new_task();
   task.attempts = 2;

@@ -105,6 +105,7 @@ ports::Submit Story::submit(const Step& step) {
     if (number % 4 == 0) task.deadline = now_ + 10s;
     if (number % 5 == 0) task.limits = {.attempts = 2, .timeout = 5s};
     if (number % 6 == 0) task.carried = true;
+    if (number % 9 == 0) task.delivered = true;
     if (number % 7 == 0) task.attempts = static_cast<int>(number % 3);
     if (number % 3 == 0) task.trace = "trace " + std::to_string(number % 7);
     verb.tasks.push_back(std::move(task));

@@ -52,6 +52,7 @@ class ModelBroker final : public ports::Broker {
   // if `does` says so.
   std::function<std::optional<ports::Fate>(const ports::Outgoing&)> fault;
   bool unknown_arrives = true;
+  bool answers = true;  // false: what is published is never heard of again
   std::vector<ports::Topology> opened;
   ports::QueueFound found = ports::QueueFound::ready;
   std::vector<std::pair<std::string, Duration>> delays;
@@ -88,6 +89,7 @@ class ModelBroker final : public ports::Broker {
   }
 
   void publish(ports::Outgoing outgoing, std::move_only_function<void(ports::Sent)> then) override {
+    if (!answers) return;
     const auto wrong = fault ? fault(outgoing) : std::nullopt;
     const bool known = queues_->ready.contains(outgoing.to.routing_key);
     const ports::Fate fate = wrong.value_or(known ? ports::Fate::confirmed : ports::Fate::returned);

@@ -118,7 +118,7 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
     return fail(ErrorCode::conflict, "submit",
                 "task " + task.id.text() + " exists with another type, queue, payload or key");
   }
-  if (is_full(task.queue)) {
+  if (!task.delivered && is_full(task.queue)) {
     return fail(ErrorCode::overloaded, "submit",
                 "as many tasks wait in queue \"" + task.queue + "\" as its backlog allows (" +
                     std::to_string(settings_.at(task.queue).backlog) + "): try again later");

@@ -27,7 +27,7 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
     return same_as(*same, task);
   }
   const Names::Id queue = names_.intern(task.queue);
-  if (auto refusal = refusal_of(queue)) {
+  if (auto refusal = task.delivered ? std::nullopt : refusal_of(queue)) {
     // What exists already adds nothing to the backlog.
     if (!statements_->seq_by_id.first(found, Blob{id_bytes(task.id)})) {
       return std::unexpected(*std::move(refusal));
