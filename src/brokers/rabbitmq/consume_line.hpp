@@ -81,6 +81,7 @@ class ConsumeLine final : public Line {
   [[nodiscard]] bool has_lasting_purpose() const;
   void forward_counts();
   void give_up(const Error& why);
+  [[nodiscard]] SteadyTime answer_due() const;
   void fail_counts(const Error& why);
 
   // One consumer, brought nearer to what it is to be.

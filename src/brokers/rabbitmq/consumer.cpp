@@ -67,6 +67,7 @@ void ConsumeLine::open_channel(Consumer& consumer) {
   Channel& channel = **free;
   channel.number = static_cast<ChannelNumber>(free - channels_.begin());
   channel.line = ++last_line_;
+  channel.since = clock().now();
   channel.consumer = &consumer;
   consumer.current = &channel;
   lines_.emplace(channel.line, &channel);
@@ -76,6 +77,7 @@ void ConsumeLine::open_channel(Consumer& consumer) {
 void ConsumeLine::limit(Channel& channel) {
   const Consumer& consumer = *channel.consumer;
   channel.phase = Channel::Phase::limiting;
+  channel.since = clock().now();
   channel.limit = consumer.prefetch - consumer.open;
   out().method(channel.number, AMQP_BASIC_QOS_METHOD,
                amqp_basic_qos_t{.prefetch_size = 0,
@@ -85,6 +87,7 @@ void ConsumeLine::limit(Channel& channel) {
 
 void ConsumeLine::name_and_start(Channel& channel) {
   channel.phase = Channel::Phase::starting;
+  channel.since = clock().now();
   ++channel.name;
   channel.counted = 0;
   channel.first_tag = channel.last_tag + 1;
@@ -102,6 +105,7 @@ void ConsumeLine::name_and_start(Channel& channel) {
 
 void ConsumeLine::cancel(Channel& channel) {
   channel.phase = Channel::Phase::stopping;
+  channel.since = clock().now();
   const std::string name = channel.consumer_name();
   out().method(channel.number, AMQP_BASIC_CANCEL_METHOD,
                amqp_basic_cancel_t{.consumer_tag = bytes_of(name), .nowait = 0});
@@ -109,6 +113,7 @@ void ConsumeLine::cancel(Channel& channel) {
 
 void ConsumeLine::close(Channel& channel) {
   channel.phase = Channel::Phase::closing;
+  channel.since = clock().now();
   lines_.erase(channel.line);
   out().method(
       channel.number, AMQP_CHANNEL_CLOSE_METHOD,
@@ -139,6 +144,7 @@ void ConsumeLine::wind_down(Consumer& consumer) {
 
 void ConsumeLine::flush(Channel& channel) {
   channel.phase = Channel::Phase::flushing;
+  channel.since = clock().now();
   out().method(channel.number, AMQP_QUEUE_DECLARE_METHOD,
                amqp_queue_declare_t{.ticket = 0,
                                     .queue = bytes_of(channel.consumer->queue),

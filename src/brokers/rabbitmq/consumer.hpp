@@ -31,6 +31,7 @@ struct ConsumeLine::Channel {
   std::uint64_t line = 0;
   Consumer* consumer = nullptr;  // none: it is only being closed
   Phase phase = Phase::opening;
+  SteadyTime since{};  // of the phase
   AckWindow window;
   bool has_acks = false;
 
@@ -46,6 +47,9 @@ struct ConsumeLine::Channel {
   ports::Delivery delivery;
   std::uint64_t body_left = 0;
 
+  [[nodiscard]] bool waits_for_answer() const {
+    return phase != Phase::idle && phase != Phase::consuming && phase != Phase::flushed;
+  }
   // In alphabetical order, in which quorum queues take messages back.
   [[nodiscard]] std::string consumer_name() const {
     const std::string number = std::to_string(name);

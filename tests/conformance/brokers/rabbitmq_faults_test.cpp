@@ -36,6 +36,7 @@ class RabbitMqFaults : public ::testing::Test {
   static Options options() {
     return {.at = parse_location(process->url()).value(),
             .heartbeat = 2s,
+            .connect_timeout = 1s,
             .blocked_patience = 2s,
             .connect_wait = 200ms};
   }
