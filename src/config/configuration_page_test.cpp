@@ -172,6 +172,10 @@ TEST(Keys, a_default_is_within_its_own_limits) {
                                              : "pull = true\n";
       }
       if (table.name == "task.NAME" && key.name == "pull") text += "command = ['cat']\n";
+      if (table.name == "recover.NAME") {
+        text += "from = 'amqp://h/%2f/q'\nto = 'x'\n";
+        text += key.name == "on_start" ? "every = '1h'\n" : "on_start = true\n";
+      }
       const auto config = check(text, "/etc/holdfast/holdfast.toml", outside);
       EXPECT_TRUE(config) << to_error(config.error()).message << "\nin\n" << text;
     }
