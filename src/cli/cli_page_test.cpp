@@ -75,12 +75,19 @@ TEST(CliPage, has_every_verb_and_option) {
   }
 }
 
+TEST(CliPage, has_every_option_of_recover) {
+  const std::string help = help_of({"recover"});
+  EXPECT_EQ(wide_line_in(help), "");
+  for (const std::string& option : options_in(help))
+    EXPECT_THAT(page(), HasSubstr(option));
+}
+
 TEST(CliPage, has_every_verb_of_the_program) {
   const std::string help = help_of({});
   EXPECT_EQ(wide_line_in(help + help_of({"worker"})), "");
   const std::string text = page();
-  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "classify",
-                           "verify", "bench", "demo"}) {
+  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "recover",
+                           "classify", "verify", "bench", "demo"}) {
     EXPECT_THAT(help, HasSubstr(std::string("  ") + verb));
     EXPECT_THAT(text, HasSubstr(std::string("`holdfast ") + verb + "`"));
   }

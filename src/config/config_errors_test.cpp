@@ -62,7 +62,8 @@ TEST(ConfigErrors, unknown_names_are_found_and_the_right_ones_offered) {
       {"[htpp]\n", "h.toml:1:2: unknown table \"htpp\"; did you mean \"http\"?"},
       {"\n[cellar]\nx = 1\n",
        "h.toml:2:2: unknown table \"cellar\"; known are store, http, token, log, shutdown, engine, "
-       "queue, task, webhook, inputs, alerts, events"},
+       "queue, task, webhook, inputs, alerts, events, "
+       "recover"},
       {"listen = 'x'\n", "h.toml:1:1: unknown key \"listen\"; it belongs into [http]"},
       {"[http]\n\nlisen = 'x'\n",
        "h.toml:3:1: http: unknown key \"lisen\"; did you mean \"listen\"?"},
@@ -351,6 +352,52 @@ TEST(ConfigErrors, all_of_them_come_at_once_in_the_order_of_the_file) {
       "h.toml:3:1: log: unknown key \"fromat\"; did you mean \"format\"?\n"
       "h.toml:5:10: http.listen: \"*:80\": for all addresses, write 0.0.0.0:80 or [::]:80\n"
       "h.toml:6:13: http.max_array: -1 is out of range; from 1 to 100000");
+}
+
+TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) {
+  expect_errors(std::array<BadFile, 6>{{
+      {"[recover.a]\nfrom = 'amqp://h/%2f/q'\nto = 'x'\n",
+       "h.toml:1:1: recover.a: nothing says when this is run; give on_start = true or every = "
+       "\"1h\""},
+      {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\n",
+       "h.toml:1:1: recover.a: nothing says where messages go; give one of map = \"FILE\", "
+       "to_origin = \"queue\" and to = \"QUEUE\""},
+      {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nto_origin = 'queue'\n",
+       "h.toml:4:6: recover.a.to: messages go one way: map, to_origin or to"},
+      {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nexchange = 'e'\n",
+       "h.toml:5:12: recover.a.exchange: this is where the routing keys of a map go, and there is "
+       "none"},
+      {"[recover.a]\nfrom = 'redis://u:planted@h/q'\non_start = true\nto = 'x'\n",
+       "h.toml:2:8: recover.a.from: this is no broker that is known here; write "
+       "\"amqp://user:password@host:5672/vhost/queue\", or where it is read"},
+      {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nfilter = ['age']\n",
+       "h.toml:5:11: recover.a.filter: \"age\": a condition is NAME=VALUE, or with !=, ~, < or > "
+       "between them"},
+  }});
+}
+
+TEST(Config, V10_a_recovery_has_its_limits_and_hides_its_password) {
+  FakeOutside outside = furnished_outside();
+  outside.variables["DLQ"] = "amqp://u:planted@h/%2f/q";
+  const auto config = check(R"(
+[recover.a]
+from = "env:DLQ"
+to_origin = "exchange"
+every = "1h"
+[recover.b]
+from = "amqp://u:planted@h/%2f/q"
+to = "x"
+on_start = true
+)",
+                            "h.toml", outside);
+  ASSERT_TRUE(config) << to_error(config.error()).message;
+  const Recover& a = config->recoveries.at("a");
+  EXPECT_EQ(a.from.text.reveal(), "amqp://u:planted@h/%2f/q");
+  EXPECT_EQ(a.to_origin, Origin::exchange);
+  EXPECT_EQ(a.total, std::chrono::minutes(30));
+  const std::string text = describe(*config);
+  EXPECT_EQ(text.find("planted"), std::string::npos) << text;
+  EXPECT_NE(text.find("amqp://***@h/%2f/q"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -175,6 +175,10 @@ TEST(Keys, a_default_is_within_its_own_limits) {
       if (table.name == "queue.NAME") text += "broker = 'amqp://a'\n";
       if (key.name.starts_with("input."))
         text += "input.s3 = 'http://a'\ninput.bucket = 'b'\ninput.key = 'k'\n";
+      if (table.name == "recover.NAME") {
+        text += "from = 'amqp://h/%2f/q'\nto = 'x'\n";
+        text += key.name == "on_start" ? "every = '1h'\n" : "on_start = true\n";
+      }
       const auto config = check(text, "/etc/holdfast/holdfast.toml", outside);
       EXPECT_TRUE(config) << to_error(config.error()).message << "\nin\n" << text;
     }

@@ -94,6 +94,17 @@ std::string check_region(std::string_view text) {
   return good ? "" : "a region is a word such as us-east-1";
 }
 
+// A name that need not be given.
+struct NameOrNone {
+  static constexpr std::string_view kKind = Text::kKind;
+  void read(const Spot& spot, const Value& value, std::string& into) const {
+    Text{check_name}.read(spot, value, into);
+  }
+  [[nodiscard]] std::string show(const std::string& value) const {
+    return value.empty() ? "" : Text{check_name}.show(value);
+  }
+};
+
 // How a row says more than its five columns.
 struct Extra {
   std::optional<RunBy> only = {};
@@ -511,12 +522,12 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
           row<Recover>("to_origin", &Recover::to_origin, Choice<Origin>{"origin", kOrigins}, yes,
                        "back by their first death: to its `exchange` with its routing key, or into "
                        "its `queue`"),
-          row<Recover>("to", &Recover::to, Text{check_name}, yes, "all of them into this queue"),
-          row<Recover>("exchange", &Recover::exchange, Text{check_name}, yes,
+          row<Recover>("to", &Recover::to, NameOrNone{}, yes, "all of them into this queue"),
+          row<Recover>("exchange", &Recover::exchange, NameOrNone{}, yes,
                        "where routing keys of the map go that name no exchange"),
           row<Recover>("filter", &Recover::filter, Texts{check_condition}, yes,
                        "only messages that meet all of these: `[\"age>2h\", \"type=Scan\"]`"),
-          row<Recover>("park", &Recover::park, Text{check_name}, yes,
+          row<Recover>("park", &Recover::park, NameOrNone{}, yes,
                        "a queue for what cannot be brought back; without it, that stays"),
           row<Recover>("max_recoveries", &Recover::max_recoveries, Whole{1, 1'000'000}, yes,
                        "what came back so often is kept for review"),

@@ -87,8 +87,8 @@ class Run final : private ports::Receiver {
     std::vector<Identity> earlier = {};  // copies that an earlier run has made: EarlierRuns
   };
   struct Outcome {
-    Summary summary;
-    Plan plan;  // of a dry run
+    Summary summary = {};
+    Plan plan = {};  // of a dry run
   };
 
   Run(Parts parts, Options options);

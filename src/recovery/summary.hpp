@@ -55,8 +55,8 @@ enum class Ended : std::uint8_t {
 
 // V9: what became of the messages.
 struct Summary {
-  std::string run;    // its id
-  std::string queue;  // the dead-letter queue
+  std::string run = {};    // its id
+  std::string queue = {};  // the dead-letter queue
   bool dry = false;
   Ended ended = Ended::empty;
   std::optional<Error> error = {};

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""How fast a dead-letter queue comes back (V12): `holdfast recover`, RabbitMQ's shovel, and one message at a
+time, beside each other on one broker, which this starts and ends.
+
+Usage: bench/recover.py build/release/holdfast [--messages 119762] [--one-by-one 10000] [--window N …]"""
+
+import argparse
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/support"))
+
+import pika  # noqa: E402
+import rabbitmq  # noqa: E402
+from dead_letters import Letters  # noqa: E402
+
+BODY = b"x" * 500
+TARGET = "bench.target"
+
+
+class Bench:
+    def __init__(self, holdfast, broker):
+        self.holdfast = holdfast
+        self.broker = broker
+        self.letters = Letters(broker, "bench")
+        self.letters.declare(TARGET)
+
+    def fill(self, count):
+        self.letters.channel.queue_purge(TARGET)
+        self.letters.channel.queue_purge(self.letters.dlq)
+        self.letters.die_many(count, BODY)
+        time.sleep(3)  # until the broker has written all of it, and rests
+
+    def until_moved(self, count, each=lambda moved: None):
+        """Seconds until all of them are in the target, and none is left where they were."""
+        began = time.monotonic()
+        while True:
+            moved = self.letters.count(TARGET)
+            each(moved)
+            if moved >= count and self.letters.count(self.letters.dlq) == 0:
+                return time.monotonic() - began
+            time.sleep(0.01)
+
+    def recover(self, count, *options):
+        self.fill(count)
+        run = subprocess.Popen([self.holdfast, "recover", "--from", self.letters.url, "--to", TARGET, "--json",
+                                "--empty", "200ms", "--total", "1h", *options],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+        memory = {}
+
+        def look(moved):
+            for part in (0.25, 0.5, 0.95):
+                if moved >= part * count and part not in memory:
+                    memory[part] = resident_mb(run.pid)
+
+        seconds = self.until_moved(count, look)
+        out, _ = run.communicate()
+        summary = json.loads(out)
+        assert summary["recovered"]["total"] == count, summary
+        return said({"rate": count / seconds, "memory": memory, "own": summary["per_s"]})
+
+    def shovel(self, count, prefetch):
+        self.fill(count)
+        value = {"src-protocol": "amqp091", "src-uri": self.broker.url + "%2f", "src-queue": self.letters.dlq,
+                 "src-prefetch-count": prefetch, "src-delete-after": "never", "dest-protocol": "amqp091",
+                 "dest-uri": self.broker.url + "%2f", "dest-queue": TARGET, "ack-mode": "on-confirm"}  # fmt: skip
+        self.call("PUT", {"value": value})
+        seconds = self.until_moved(count)
+        self.call("DELETE")
+        return said({"rate": count / seconds})
+
+    def call(self, method, body=None):
+        request = urllib.request.Request(
+            f"{self.broker.management_url}/api/parameters/shovel/%2f/bench", method=method,
+            data=json.dumps(body).encode() if body else None,
+            headers={"Authorization": "Basic " + base64.b64encode(b"guest:guest").decode(),
+                     "Content-Type": "application/json"})  # fmt: skip
+        urllib.request.urlopen(request, timeout=60).close()
+
+    def by_pika(self, count):
+        """As seed programs do it: get, publish, wait for the confirm, acknowledge."""
+        self.fill(count)
+        done = threading.Event()
+
+        def work():
+            connection = pika.BlockingConnection(pika.URLParameters(self.broker.url))
+            channel = connection.channel()
+            channel.confirm_delivery()
+            channel.basic_qos(prefetch_count=1)
+            moved = 0
+            for method, properties, body in channel.consume(self.letters.dlq):
+                channel.basic_publish("", TARGET, body, properties, mandatory=True)
+                channel.basic_ack(method.delivery_tag)
+                moved += 1
+                if moved == count:
+                    break
+            channel.cancel()
+            connection.close()
+            done.set()
+
+        began = time.monotonic()
+        worker = threading.Thread(target=work)
+        worker.start()
+        done.wait()
+        seconds = time.monotonic() - began
+        worker.join()
+        return said({"rate": count / seconds})
+
+
+def said(row):
+    print("  ", row, file=sys.stderr, flush=True)
+    return row
+
+
+def resident_mb(pid):
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except (OSError, IndexError):
+        return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("holdfast")
+    parser.add_argument("--messages", type=int, default=119762)
+    parser.add_argument("--one-by-one", type=int, default=10000, help="messages of those that go one at a time")
+    parser.add_argument("--window", type=int, action="append", help="of holdfast recover; more than one: compare")
+    options = parser.parse_args()
+    with rabbitmq.Broker(shovel=True) as broker:
+        bench = Bench(os.path.abspath(options.holdfast), broker)
+        rows = []
+        for window in options.window or [None]:
+            arguments = ["--window", str(window)] if window else []
+            name = "holdfast recover" + (f", window {window}" if window else "")
+            rows.append((name, bench.recover(options.messages, *arguments)))
+        rows.append(("shovel, on-confirm, prefetch 1,000", bench.shovel(options.messages, 1000)))
+        rows.append(("holdfast recover, window 1", bench.recover(options.one_by_one, "--window", "1")))
+        rows.append(("pika, one at a time", bench.by_pika(options.one_by_one)))
+    first = rows[0][1]["rate"]
+    print(f"{options.messages:,} persistent messages of {len(BODY)} bytes; {options.one_by_one:,} where it is one at a time")
+    print(f"{'':36} {'messages/s':>11} {'ratio':>7}   memory at 1/4, 1/2 and the end")
+    for name, row in rows:
+        memory = ", ".join(f"{row['memory'][part]:.1f}" for part in sorted(row.get("memory", {})))
+        print(f"{name:36} {row['rate']:>11,.0f} {first / row['rate']:>6.2f}x   {memory + ' MB' if memory else ''}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
