@@ -271,7 +271,7 @@ struct Recover {
   double rate = 0;
   std::string park = {};
   int max_recoveries = 3;
-  int renew_at = 10;
+  int renew_at = 3;
   bool persistent = false;
   std::string journal = {};
   std::string ca_file = {};
