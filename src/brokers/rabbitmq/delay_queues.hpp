@@ -18,9 +18,9 @@
 //
 // They are classic queues, whose dead-lettering is at most once (trap 5): a broker that is killed
 // just while it puts a message back may lose it, which is why whoever delays what must not be lost
-// keeps a record of it. Quorum queues would do it at least once; but one that RabbitMQ 3.10 has
-// made less than a second before it is killed never finds a leader again, and takes nothing for
-// ever.
+// keeps a record of it. Quorum queues would do it at least once; but one that is a second old comes
+// back empty and without a leader when RabbitMQ 3.10 is killed (rabbitmq-server #15725), and delay
+// queues are made all the time.
 //
 // A delay leaves no trace: its death in the delay queue would stand in x-death, and what an earlier
 // life has left there could make the broker take the next death for a cycle and drop the message
