@@ -582,7 +582,7 @@ TEST(Journal, holds_no_more_than_can_be_in_doubt) {
     runs.read(R"({"run":"r","event":"recovered","key":")" + to_text(identity) + "\"}");
   }
   EXPECT_EQ(runs.unsettled("q").size(), copies_in_doubt(1));
-  EXPECT_THAT(runs.unsettled("q"), testing::Contains(identity_of(dead("2999"), {})));
+  EXPECT_THAT(runs.unsettled("q"), ::testing::Contains(identity_of(dead("2999"), {})));
 }
 
 TEST(Journal, what_was_done_elsewhere_says_nothing_of_this_queue) {
