@@ -266,7 +266,7 @@ struct Recover {
   std::string to = {};
   std::string exchange = {};
   std::vector<std::string> filter = {};
-  int window = 1000;
+  int window = 2000;
   int limit = 0;
   double rate = 0;
   std::string park = {};

@@ -368,8 +368,7 @@ TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) 
        "h.toml:5:12: recover.a.exchange: this is where the routing keys of a map go, and there is "
        "none"},
       {"[recover.a]\nfrom = 'redis://u:planted@h/q'\non_start = true\nto = 'x'\n",
-       "h.toml:2:8: recover.a.from: this is no broker that is known here; write "
-       "\"amqp://user:password@host:5672/vhost/queue\", or where it is read"},
+       "h.toml:2:8: recover.a.from: a broker's URL begins with amqp:// or amqps://"},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nfilter = ['age']\n",
        "h.toml:5:11: recover.a.filter: \"age\": a condition is NAME=VALUE, or with !=, ~, < or > "
        "between them"},

@@ -32,7 +32,7 @@ struct Options {
   Rules rules = {};        // its run id names this run
   std::string user = {};   // that we are at the broker
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
-  std::size_t window = 1000;
+  std::size_t window = 2000;
   std::optional<std::uint64_t> limit = {};  // most messages that are brought back
   double rate = 0;                          // a second; 0: as fast as it goes
   bool dry = false;                         // look, and leave all as it is
