@@ -115,7 +115,7 @@ TEST_F(VerifyVerb, says_everything_as_json) {
   lose_a_place();
   const Ran ran = verify({"--json"});
   EXPECT_EQ(ran.exit_code, 3);
-  EXPECT_THAT(ran.out, HasSubstr(R"("schema":2,"migrated":false,"readable":true,"accepted":8,)"
+  EXPECT_THAT(ran.out, HasSubstr(R"("schema":3,"migrated":false,"readable":true,"accepted":8,)"
                                  R"("present":{"pending":2,"retrying":1,"running":1,)"
                                  R"("succeeded":1,"failed":1,"dead":1,"canceled":1},)"));
   EXPECT_THAT(ran.out,
