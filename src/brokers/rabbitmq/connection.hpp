@@ -50,6 +50,7 @@ class Connection {
   [[nodiscard]] Result<void> write();
 
   [[nodiscard]] FrameWriter& out() noexcept { return out_; }
+  [[nodiscard]] std::size_t unsent_bytes() const noexcept { return out_.unsent().size(); }
   [[nodiscard]] ChannelNumber channel_most() const noexcept { return channel_most_; }
   // Since when the broker takes nothing of what there is for it.
   [[nodiscard]] std::optional<SteadyTime> stuck_since() const noexcept { return stuck_since_; }

@@ -83,7 +83,7 @@ void ConsumeLine::carry_out(Alter& alter) {
     case Change::close:
       consumer.is_closing = true;
       if (is_up() && (consumer.current || !consumer.kept.empty())) {
-        close_channels(consumer);
+        wind_down(consumer);
       } else {
         tell(Closed{consumer.id});
         consumers_.erase(found);
@@ -126,13 +126,18 @@ void ConsumeLine::go_on(SteadyTime now) {
     advance(*consumer, now);
   for (Channel* const channel : std::exchange(with_acks_, {}))
     write_acks(*channel);
-  declarer_.go_on(out());
+  declarer_.go_on(out(), now);
+  if (now >= answer_due()) {
+    give_up_connection({ErrorCode::timeout, "consume", "the broker does not answer"});
+  }
 }
 
 SteadyTime ConsumeLine::next_time() const {
-  if (!connection())
-    return has_lasting_purpose() && next_attempt_ ? *next_attempt_ : SteadyTime::max();
-  auto next = SteadyTime::max();
+  if (!connection()) {
+    if (!has_lasting_purpose()) return SteadyTime::max();
+    return next_attempt_.value_or(SteadyTime());  // at once
+  }
+  auto next = answer_due();
   for (const auto& [id, consumer] : consumers_) {
     if (consumer->retry_at && !consumer->is_paused) next = std::min(next, *consumer->retry_at);
   }
@@ -140,6 +145,17 @@ SteadyTime ConsumeLine::next_time() const {
 }
 
 // ---- the connection ----
+
+SteadyTime ConsumeLine::answer_due() const {
+  auto since = declarer_.waits_since().value_or(SteadyTime::max());
+  for (const auto& [id, consumer] : consumers_) {
+    const Channel* const first = consumer->current        ? consumer->current
+                                 : consumer->kept.empty() ? nullptr
+                                                          : consumer->kept.front();
+    if (first && first->waits_for_answer()) since = std::min(since, first->since);
+  }
+  return saturating_add(since, longest_answer());
+}
 
 bool ConsumeLine::has_lasting_purpose() const {
   return !gave_up_ && (!consumers_.empty() || !topologies_.is_empty());

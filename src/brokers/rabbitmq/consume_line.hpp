@@ -81,16 +81,20 @@ class ConsumeLine final : public Line {
   [[nodiscard]] bool has_lasting_purpose() const;
   void forward_counts();
   void give_up(const Error& why);
+  [[nodiscard]] SteadyTime answer_due() const;
   void fail_counts(const Error& why);
 
   // One consumer, brought nearer to what it is to be.
   void advance(Consumer& consumer, SteadyTime now);
   void begin(Consumer& consumer, SteadyTime now);
+  void wind_down(Consumer& consumer);
   void close_channels(Consumer& consumer);
   void open_channel(Consumer& consumer);
   void limit(Channel& channel);
   void name_and_start(Channel& channel);
   void cancel(Channel& channel);
+  void flush(Channel& channel);
+  void hand_all_back(Channel& channel);
   void close(Channel& channel);
   void on_consuming(Channel& channel);
   // Its tags are void; it is to consume again.

@@ -25,7 +25,7 @@ ConsumeLine::Channel* ConsumeLine::channel(ChannelNumber number) {
 // ---- towards what a consumer is to be ----
 
 void ConsumeLine::advance(Consumer& consumer, SteadyTime now) {
-  if (consumer.is_closing) return;
+  if (consumer.is_closing) return wind_down(consumer);
   if (!consumer.current) return begin(consumer, now);
   Channel& channel = *consumer.current;
   if (channel.phase == Channel::Phase::consuming) {
@@ -67,6 +67,7 @@ void ConsumeLine::open_channel(Consumer& consumer) {
   Channel& channel = **free;
   channel.number = static_cast<ChannelNumber>(free - channels_.begin());
   channel.line = ++last_line_;
+  channel.since = clock().now();
   channel.consumer = &consumer;
   consumer.current = &channel;
   lines_.emplace(channel.line, &channel);
@@ -76,6 +77,7 @@ void ConsumeLine::open_channel(Consumer& consumer) {
 void ConsumeLine::limit(Channel& channel) {
   const Consumer& consumer = *channel.consumer;
   channel.phase = Channel::Phase::limiting;
+  channel.since = clock().now();
   channel.limit = consumer.prefetch - consumer.open;
   out().method(channel.number, AMQP_BASIC_QOS_METHOD,
                amqp_basic_qos_t{.prefetch_size = 0,
@@ -85,6 +87,7 @@ void ConsumeLine::limit(Channel& channel) {
 
 void ConsumeLine::name_and_start(Channel& channel) {
   channel.phase = Channel::Phase::starting;
+  channel.since = clock().now();
   ++channel.name;
   channel.counted = 0;
   channel.first_tag = channel.last_tag + 1;
@@ -102,6 +105,7 @@ void ConsumeLine::name_and_start(Channel& channel) {
 
 void ConsumeLine::cancel(Channel& channel) {
   channel.phase = Channel::Phase::stopping;
+  channel.since = clock().now();
   const std::string name = channel.consumer_name();
   out().method(channel.number, AMQP_BASIC_CANCEL_METHOD,
                amqp_basic_cancel_t{.consumer_tag = bytes_of(name), .nowait = 0});
@@ -109,6 +113,7 @@ void ConsumeLine::cancel(Channel& channel) {
 
 void ConsumeLine::close(Channel& channel) {
   channel.phase = Channel::Phase::closing;
+  channel.since = clock().now();
   lines_.erase(channel.line);
   out().method(
       channel.number, AMQP_CHANNEL_CLOSE_METHOD,
@@ -116,10 +121,51 @@ void ConsumeLine::close(Channel& channel) {
           .reply_code = 200, .reply_text = bytes_of("done"), .class_id = 0, .method_id = 0});
 }
 
+// Not closed at once: a quorum queue's acknowledgements wait in the channel while earlier ones are
+// being written, and are dropped with it. To be cancelled takes its turn behind those; to look at
+// the queue then waits until the channel has sent the rest.
+void ConsumeLine::wind_down(Consumer& consumer) {
+  using Phase = Channel::Phase;
+  if (consumer.current) consumer.kept.push_back(std::exchange(consumer.current, nullptr));
+  for (Channel* const channel : consumer.kept) {
+    if (channel->phase == Phase::consuming) {
+      write_acks(*channel);
+      cancel(*channel);
+    } else if (channel->phase == Phase::idle) {
+      write_acks(*channel);
+      flush(*channel);
+    } else if (channel->phase == Phase::flushed && channel == consumer.kept.front()) {
+      // One after the other: what was held first is handed back first.
+      hand_all_back(*channel);
+      close(*channel);
+    }
+  }
+}
+
+void ConsumeLine::flush(Channel& channel) {
+  channel.phase = Channel::Phase::flushing;
+  channel.since = clock().now();
+  out().method(channel.number, AMQP_QUEUE_DECLARE_METHOD,
+               amqp_queue_declare_t{.ticket = 0,
+                                    .queue = bytes_of(channel.consumer->queue),
+                                    .passive = 1,
+                                    .durable = 1,
+                                    .exclusive = 0,
+                                    .auto_delete = 0,
+                                    .nowait = 0,
+                                    .arguments = {0, nullptr}});
+}
+
+// In the order they were delivered, which a quorum queue does not keep when a channel just goes.
+void ConsumeLine::hand_all_back(Channel& channel) {
+  if (channel.window.is_empty()) return;
+  out().method(channel.number, AMQP_BASIC_NACK_METHOD,
+               amqp_basic_nack_t{.delivery_tag = 0, .multiple = 1, .requeue = 1});
+}
+
 void ConsumeLine::close_channels(Consumer& consumer) {
   if (consumer.current) consumer.kept.push_back(std::exchange(consumer.current, nullptr));
   for (Channel* const channel : consumer.kept) {
-    write_acks(*channel);
     if (channel->phase != Channel::Phase::closing) close(*channel);
   }
 }
@@ -203,10 +249,22 @@ Result<void> ConsumeLine::on_method(ChannelNumber number, const MethodReader::Me
     return {};
   }
   switch (method.id) {
-    case AMQP_CHANNEL_OPEN_OK_METHOD: found->phase = Phase::idle; break;
-    case AMQP_BASIC_QOS_OK_METHOD: name_and_start(*found); break;
+    case AMQP_CHANNEL_OPEN_OK_METHOD:
+      if (found->phase == Phase::opening) found->phase = Phase::idle;
+      break;
+    case AMQP_BASIC_QOS_OK_METHOD:
+      if (found->consumer->is_closing)
+        found->phase = Phase::idle;
+      else
+        name_and_start(*found);
+      break;
+    case AMQP_QUEUE_DECLARE_OK_METHOD:
+      if (found->phase == Phase::flushing) found->phase = Phase::flushed;
+      break;
     case AMQP_BASIC_CONSUME_OK_METHOD: on_consuming(*found); break;
-    case AMQP_BASIC_CANCEL_OK_METHOD: found->phase = Phase::idle; break;
+    case AMQP_BASIC_CANCEL_OK_METHOD:
+      if (found->phase == Phase::stopping) found->phase = Phase::idle;
+      break;
     case AMQP_BASIC_CANCEL_METHOD: on_cancelled(*found); break;
     case AMQP_BASIC_DELIVER_METHOD: on_deliver(*found, method.as<amqp_basic_deliver_t>()); break;
     case AMQP_CHANNEL_CLOSE_METHOD:
@@ -218,6 +276,10 @@ Result<void> ConsumeLine::on_method(ChannelNumber number, const MethodReader::Me
 }
 
 void ConsumeLine::on_cancelled(Channel& channel) {
+  if (channel.consumer->is_closing) {
+    if (channel.phase != Channel::Phase::flushing) channel.phase = Channel::Phase::idle;
+    return;
+  }
   interrupt(*channel.consumer,
             {ErrorCode::not_found, kOperation,
              "the broker has cancelled it: the queue was deleted, or is on a node that went away"});
@@ -228,9 +290,9 @@ void ConsumeLine::on_channel_closed(Channel& channel, const amqp_channel_close_t
   out().method(channel.number, AMQP_CHANNEL_CLOSE_OK_METHOD, amqp_channel_close_ok_t{});
   Consumer& consumer = *channel.consumer;
   if (consumer.current == &channel) consumer.current = nullptr;
-  channel.window = {};
+  const bool is_closing = consumer.is_closing;
   forget(channel);
-  interrupt(consumer, why);
+  if (!is_closing) interrupt(consumer, why);
 }
 
 void ConsumeLine::on_deliver(Channel& channel, const amqp_basic_deliver_t& deliver) {

@@ -22,6 +22,8 @@ struct ConsumeLine::Channel {
     starting,
     consuming,
     stopping,
+    flushing,  // all that was said is on its way to the queue; then it is closed
+    flushed,
     closing,
   };
 
@@ -29,11 +31,12 @@ struct ConsumeLine::Channel {
   std::uint64_t line = 0;
   Consumer* consumer = nullptr;  // none: it is only being closed
   Phase phase = Phase::opening;
+  SteadyTime since{};  // of the phase
   AckWindow window;
   bool has_acks = false;
 
   // Of the name that it consumes under now.
-  std::uint64_t name = 0;
+  std::uint32_t name = 0;
   std::size_t limit = 0;
   std::size_t counted = 0;  // delivered under it and neither acknowledged nor handed back
   std::uint64_t first_tag = 1;
@@ -44,7 +47,14 @@ struct ConsumeLine::Channel {
   ports::Delivery delivery;
   std::uint64_t body_left = 0;
 
-  [[nodiscard]] std::string consumer_name() const { return "holdfast-" + std::to_string(name); }
+  [[nodiscard]] bool waits_for_answer() const {
+    return phase != Phase::idle && phase != Phase::consuming && phase != Phase::flushed;
+  }
+  // In alphabetical order, in which quorum queues take messages back.
+  [[nodiscard]] std::string consumer_name() const {
+    const std::string number = std::to_string(name);
+    return "holdfast-" + std::string(10 - number.size(), '0') + number;
+  }
 };
 
 struct ConsumeLine::Consumer {
@@ -63,12 +73,11 @@ struct ConsumeLine::Consumer {
   std::optional<SteadyTime> retry_at = {};
 
   // Half of what it could have more is kept from it by what it holds, or by what was open when it
-  // began to consume under this name.
+  // began to consume under this name. Only when the broker can have nothing under way for it: a
+  // quorum queue takes that back when the name is cancelled, and delivers it out of order.
   [[nodiscard]] bool is_starved() const {
-    if (open >= prefetch) return false;
-    const std::size_t could = prefetch - open;
-    const std::size_t will = current->limit - std::min(current->limit, current->counted);
-    return could > will && (could - will) * 2 >= prefetch;
+    if (open >= prefetch || current->counted < current->limit) return false;
+    return (prefetch - open) * 2 >= prefetch;
   }
 };
 

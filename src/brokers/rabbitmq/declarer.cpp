@@ -6,15 +6,17 @@
 
 namespace holdfast::brokers::rabbitmq {
 
-void Declarer::go_on(FrameWriter& out) {
+void Declarer::go_on(FrameWriter& out, SteadyTime now) {
   while (!asked_.empty()) {
     if (state_ == State::closed) {
       out.method(channel_, AMQP_CHANNEL_OPEN_METHOD, amqp_channel_open_t{bytes_of("")});
       state_ = State::opening;
+      since_ = now;
     }
     if (state_ != State::ready) return;
     if (declare(asked_.front().wish, out)) {
       state_ = State::asking;
+      since_ = now;
       return;
     }
     Error error{ErrorCode::invalid_argument, "declare queue", "its name or arguments are too long"};

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <holdfast/result.hpp>
+#include <holdfast/time.hpp>
 
 #include "brokers/rabbitmq/fields.hpp"
 #include "brokers/rabbitmq/frames.hpp"
@@ -37,7 +39,12 @@ class Declarer {
   void ask(Wish wish, Then then) { asked_.push_back({std::move(wish), std::move(then)}); }
 
   // Writes what can be asked now.
-  void go_on(FrameWriter& out);
+  void go_on(FrameWriter& out, SteadyTime now);
+  // Since when the broker has not answered.
+  [[nodiscard]] std::optional<SteadyTime> waits_since() const {
+    const bool waits = state_ == State::opening || state_ == State::asking;
+    return waits ? std::optional(since_) : std::nullopt;
+  }
   // Of its channel.
   void on_method(const MethodReader::Method& method, FrameWriter& out);
   void on_lost(const Error& why);
@@ -54,6 +61,7 @@ class Declarer {
 
   const ChannelNumber channel_;
   State state_ = State::closed;
+  SteadyTime since_{};
   std::deque<One> asked_;
 };
 

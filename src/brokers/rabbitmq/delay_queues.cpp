@@ -33,13 +33,10 @@ std::int64_t rounded_up(std::int64_t ms) {
 }  // namespace
 
 ports::FieldTable DelayQueue::arguments() const {
-  return {{"x-queue-type", "quorum"},
-          {"x-message-ttl", wait_ms},
+  return {{"x-message-ttl", wait_ms},
           {"x-expires", expires_ms},
           {"x-dead-letter-exchange", ""},
-          {"x-dead-letter-routing-key", target},
-          {"x-dead-letter-strategy", "at-least-once"},
-          {"x-overflow", "reject-publish"}};
+          {"x-dead-letter-routing-key", target}};
 }
 
 Result<DelayQueue> delay_queue(const std::string& target, Duration wait) {

@@ -16,8 +16,11 @@
 // exchange when their time is over. One queue for each wait, since a message expires only at the
 // head of its queue (trap 6); a wait is rounded up to two digits, so that there are few.
 //
-// They are quorum queues, since only those dead-letter at least once: one of the classic kind drops
-// a message before the other queue has it for good (trap 5).
+// They are classic queues, whose dead-lettering is at most once (trap 5): a broker that is killed
+// just while it puts a message back may lose it, which is why whoever delays what must not be lost
+// keeps a record of it. Quorum queues would do it at least once; but one that is a second old comes
+// back empty and without a leader when RabbitMQ 3.10 is killed (rabbitmq-server #15725), and delay
+// queues are made all the time.
 //
 // A delay leaves no trace: its death in the delay queue would stand in x-death, and what an earlier
 // life has left there could make the broker take the next death for a cycle and drop the message

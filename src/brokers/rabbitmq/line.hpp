@@ -54,6 +54,11 @@ class Line : protected Connection::Listener {
 
   // May call on_lost().
   void connect();
+  // As if the broker had ended the connection.
+  void give_up_connection(const Error& why) { lose(why); }
+  // A broker that lives, and does not answer for so long what was asked: a quorum queue without a
+  // leader has been seen to keep a channel waiting for ever.
+  [[nodiscard]] Duration longest_answer() const { return 6 * options().connect_timeout; }
   [[nodiscard]] Connection* connection() noexcept { return connection_.get(); }
   [[nodiscard]] const Connection* connection() const noexcept { return connection_.get(); }
   [[nodiscard]] bool is_up() const noexcept { return connection_ && connection_->is_up(); }

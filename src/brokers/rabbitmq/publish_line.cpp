@@ -78,17 +78,32 @@ void PublishLine::go_on(SteadyTime now) {
   if (!connection() && !waiting_.empty()) connect();
   if (!is_up()) return;
   send_what_can(now);
-  declarer_.go_on(out());
+  declarer_.go_on(out(), now);
+  if (now >= answer_due()) {
+    give_up_connection({ErrorCode::timeout, kOperation, "the broker does not answer"});
+  }
+}
+
+SteadyTime PublishLine::answer_due() const {
+  auto since = declarer_.waits_since().value_or(SteadyTime::max());
+  const bool opens = state_ == State::opening || state_ == State::confirming;
+  if (opens) since = std::min(since, state_since_);
+  const auto due = saturating_add(since, longest_answer());
+  // A message may take longer, as disks do; one that waits for nothing else is not waited for.
+  if (in_flight_.empty() || not_taken_since()) return due;
+  return std::min(due, saturating_add(in_flight_.front().since, 2 * longest_answer()));
 }
 
 SteadyTime PublishLine::next_time() const {
+  if (!connection()) return waiting_.empty() ? SteadyTime::max() : SteadyTime();
+  if (was_full_ && is_up() && connection()->unsent_bytes() < kMostUnwritten) return {};  // at once
+  auto next = answer_due();
   const auto since = not_taken_since();
-  if (!since) return SteadyTime::max();
-  auto next = SteadyTime::max();
+  if (!since) return next;
   const auto overdue = [&](const Ask& ask) {
     return saturating_add(std::max(ask.since, *since), options().blocked_patience);
   };
-  if (!waiting_.empty()) next = overdue(waiting_.front());
+  if (!waiting_.empty()) next = std::min(next, overdue(waiting_.front()));
   const auto unanswered = std::ranges::find(in_flight_, false, &InFlight::answered);
   if (unanswered != in_flight_.end()) next = std::min(next, overdue(unanswered->ask));
   return next;
@@ -105,6 +120,7 @@ void PublishLine::on_up() {
 void PublishLine::open_channel() {
   out().method(kChannel, AMQP_CHANNEL_OPEN_METHOD, amqp_channel_open_t{bytes_of("")});
   state_ = State::opening;
+  state_since_ = clock().now();
 }
 
 void PublishLine::on_lost(const Error& why, bool was_up) {
@@ -115,9 +131,9 @@ void PublishLine::on_lost(const Error& why, bool was_up) {
   if (blocked_since_) on_unblocked();
   answer_all_in_flight(Fate::unknown, publish_error(why.code, why.message));
   declarer_.on_lost(why);
-  // What was not sent is sent by the next connection, which is made at once; if that one cannot be
-  // made, whoever asked decides.
-  if (was_up) return;
+  // What was not sent is sent by the next connection, which is made at once. If this one was of no
+  // use to begin with, the next may not be either: whoever asked decides.
+  if (was_up && std::exchange(was_of_use_, false)) return;
   for (auto unsent = std::exchange(waiting_, {}); Ask & ask : unsent) {
     answer(ask, Fate::unsent, publish_error(why.code, why.message));
   }
@@ -213,8 +229,10 @@ void PublishLine::on_unblocked() {
 // ---- what goes out ----
 
 void PublishLine::send_what_can(SteadyTime now) {
-  while (!waiting_.empty() && state_ == State::ready && !blocked_since_ &&
-         out().unsent().size() < kMostUnwritten) {
+  was_full_ = false;
+  while (!waiting_.empty() && state_ == State::ready && !blocked_since_) {
+    was_full_ = out().unsent().size() >= kMostUnwritten;
+    if (was_full_) return;
     if (in_flight_.empty()) alone_ = false;
     if (alone_) return;
     Ask& ask = waiting_.front();
@@ -230,7 +248,8 @@ void PublishLine::send_what_can(SteadyTime now) {
       continue;
     }
     alone_ = alone;
-    in_flight_.push_back({.ask = std::move(ask)});
+    was_of_use_ = true;
+    in_flight_.push_back({.ask = std::move(ask), .since = now});
     waiting_.pop_front();
   }
 }

@@ -47,6 +47,7 @@ class PublishLine final : public Line {
   };
   struct InFlight {
     Ask ask;
+    SteadyTime since{};                        // when it was sent
     bool answered = false;                     // by us, since it took too long
     bool confirmed = false;                    // by the broker, or refused
     std::optional<std::string> returned = {};  // what the broker said
@@ -69,6 +70,7 @@ class PublishLine final : public Line {
   void on_blocked(std::string_view reason);
   void on_unblocked();
 
+  [[nodiscard]] SteadyTime answer_due() const;
   void send_what_can(SteadyTime now);
   [[nodiscard]] std::optional<Error> unsendable(Ask& ask) const;
   [[nodiscard]] bool goes_alone(const Ask& ask) const;
@@ -94,6 +96,9 @@ class PublishLine final : public Line {
   bool alone_ = false;                         // the one in flight stays the only one
   std::set<std::string, std::less<>> proven_;  // exchanges that have taken something
   State state_ = State::closed;
+  SteadyTime state_since_{};
+  bool was_full_ = false;                 // there was more to send than is written at once
+  bool was_of_use_ = false;               // this connection: something was sent by it
   std::optional<std::string> returning_;  // why, of the message that is coming back
   std::optional<SteadyTime> blocked_since_;
   TableForWire headers_;

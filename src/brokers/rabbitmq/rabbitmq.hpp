@@ -51,6 +51,21 @@ struct Options {
   std::function<void(const Error&)> on_gave_up = {};
 };
 
+// What the port leaves open, and this broker does:
+// - Everything published carries the header x-holdfast-seq, by which a returned message is known.
+// It
+//   is taken off what is received; other clients see it.
+// - Delays go through queues named `<queue>.retry.<ms>` (delay_queues.hpp). What is published with
+// a
+//   delay loses x-death and its companions, and none are added: who counts deaths does so before.
+// - A broker that closes the channel does not say for which message. What may be refused so is sent
+//   alone, and is `refused`; where several were under way, each is `unknown` (publish_line.hpp).
+// - A message that the broker does not answer for a minute, or an order for half of one (12 and 6
+//   times connect_timeout), ends the connection.
+// - What was under way to a consumer when it was paused is handed back.
+// - A consumer whose queue is missing, or that the broker ends, tries again by the same policy as
+//   connecting; topologies are made sure of before.
+//
 // Connects when it is first asked for something. The loop and the log's sink must outlive it.
 [[nodiscard]] std::unique_ptr<ports::Broker> open(ports::Loop& loop, Options options, Logger log);
 
