@@ -17,6 +17,7 @@
 #include "core/json_text.hpp"
 #include "io/apart.hpp"
 #include "server/bench.hpp"
+#include "server/carrying.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -29,12 +30,17 @@ constexpr const char* kExamples = R"(Examples:
   holdfast bench --folder /mnt/ssd --json
   holdfast bench failures --check && echo fast enough
   holdfast bench --http
+  holdfast bench --broker amqp://guest:guest@127.0.0.1/
 
 Parts:
   throughput  tasks in batches, from their submit until they are done
   latency     tasks one by one at a steady rate, from submit to done
   failures    tasks that fail three times, until they are dead letters
   memory      of an idle worker, and of one with a great many tasks waiting
+
+With --broker, of throughput, latency and failures: the same with RabbitMQ as
+carrier, beside the embedded store. Uses its queues holdfast.bench and
+holdfast.bench.dlq, which stay there, and holdfast.bench.retry.*.
 
 Parts of --http, over loopback:
   submits     requests with one task each
@@ -56,6 +62,7 @@ struct Asked {
   std::vector<std::string> only;
   double seconds = 10;
   bool http = false;
+  std::string broker;
   server::bench::Options over_http = {};
   bool check = false;
   bool json = false;
@@ -86,6 +93,11 @@ class Bench {
     if (asked_.http) {
       return (!wanted("submits") || submits()) && (!wanted("arrays") || arrays()) &&
              (!wanted("webhooks") || webhooks()) && (!wanted("slow") || slow());
+    }
+    if (!asked_.broker.empty()) {
+      return (!wanted("throughput") || beside("throughput")) &&
+             (!wanted("latency") || beside("latency")) &&
+             (!wanted("failures") || beside("failures"));
     }
     return (!wanted("throughput") || throughput()) && (!wanted("latency") || latency()) &&
            (!wanted("failures") || failures()) && (!wanted("memory") || memory());
@@ -187,6 +199,52 @@ class Bench {
     add({"start_s", "start with all waiting", numbers->at(0), "s", 2, false});
     add({"waiting_mb", "memory with all waiting", numbers->at(1), "MB", 150, false});
     return true;
+  }
+
+  // A part once more, with a broker as the carrier.
+  bool beside(std::string_view part) {
+    for (const bool carried : {false, true}) {
+      const std::string name = std::string(part) + (carried ? "-carried" : "");
+      bench::Options chosen = options(name);
+      if (carried) {
+        chosen.carry = [url = asked_.broker](ports::Loop& loop, const std::string& queue) {
+          return server::carriage_at(url, queue, loop);
+        };
+      }
+      const auto numbers = apart([&]() -> Result<std::vector<double>> {
+        if (part == "failures") {
+          const auto measured = bench::failures(chosen);
+          if (!measured) return std::unexpected(measured.error());
+          return std::vector{*measured};
+        }
+        if (part == "latency") {
+          const auto measured = bench::latency(chosen);
+          if (!measured) return std::unexpected(measured.error());
+          return std::vector{measured->p50_ms, measured->p99_ms};
+        }
+        const auto measured = bench::throughput(chosen);
+        if (!measured) return std::unexpected(measured.error());
+        return std::vector{measured->done_per_s};
+      });
+      if (!numbers) return false;
+      add_beside(part, carried, *numbers);
+    }
+    return true;
+  }
+
+  void add_beside(std::string_view part, bool carried, const std::vector<double>& numbers) {
+    if (part == "throughput") {
+      return carried ? add({"carried_done_per_s", "  carried by RabbitMQ", numbers[0], "tasks/s"})
+                     : add({"done_per_s", "enqueue to done, in batches", numbers[0], "tasks/s"});
+    }
+    if (part == "failures") {
+      return carried ? add({"carried_dead_per_s", "  carried by RabbitMQ", numbers[0], "tasks/s"})
+                     : add({"dead_per_s", "fail 3 times, to dead letter", numbers[0], "tasks/s"});
+    }
+    add(carried ? Figure{"carried_p50_ms", "  carried by RabbitMQ, median", numbers[0], "ms"}
+                : Figure{"p50_ms", "at a steady rate, median", numbers[0], "ms"});
+    add(carried ? Figure{"carried_p99_ms", "    99 of 100", numbers[1], "ms"}
+                : Figure{"p99_ms", "  99 of 100", numbers[1], "ms"});
   }
 
   // One figure of the server.
@@ -339,6 +397,7 @@ void add_bench(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("FOLDER")
       ->capture_default_str();
   verb->add_flag("--http", asked->http, "Measure the server instead");
+  verb->add_option("--broker", asked->broker, "Measure with this RabbitMQ, too")->type_name("URL");
   number("--requests", asked->over_http.requests, "Requests of submits", 1, kMostTasks);
   number("--connections", asked->over_http.connections, "That send them", 1, 10'000);
   number("--hooks", asked->over_http.hooks, "Tasks of webhooks", 1, kMostTasks);

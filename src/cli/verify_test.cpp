@@ -59,7 +59,7 @@ TEST_F(VerifyVerb, shows_where_all_accepted_tasks_are) {  // N5
   EXPECT_EQ(ran.exit_code, 0);
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(ran.out, path_ +
-                         " (schema 2)\n"
+                         " (schema 3)\n"
                          "\n"
                          "                      here         removed\n"
                          "pending                  2\n"
@@ -131,7 +131,7 @@ TEST_F(VerifyVerb, takes_the_url_that_programs_use) {
   path_ = "sqlite:" + path;
   const Ran ran = verify();
   EXPECT_EQ(ran.exit_code, 0);
-  EXPECT_THAT(ran.out, StartsWith(path + " (schema 2)\n"));
+  EXPECT_THAT(ran.out, StartsWith(path + " (schema 3)\n"));
   path_ = "sqlite:";
   EXPECT_EQ(verify().exit_code, 2);
 }

@@ -39,7 +39,10 @@ class Checks {
   void check_task(const std::string& path, Task& task);
   void check_handler(const std::string& path, const Task& task);
   void check_rules(const std::string& path, const Task& task);
+  void check_input(const std::string& path, Task& task);
+  void find_credentials(const std::string& path, Input& input);
   void check_queue(const std::string& name, Queue& queue);
+  void check_broker(const std::string& path, const std::string& name, const Queue& queue);
 
   [[nodiscard]] bool has(std::string_view path, std::string_view name) const {
     return reading_.has(join_key(path, name));
@@ -122,6 +125,7 @@ void Checks::check_tasks() {
 void Checks::check_task(const std::string& path, Task& task) {
   check_handler(path, task);
   check_rules(path, task);
+  check_input(path, task);
   if (task.retry.cap < task.retry.first) {
     wrong(join_key(path, "retry"), {"cap", "first"},
           fmt::format("the first wait, {}, is longer than the cap, {}",
@@ -169,9 +173,81 @@ void Checks::check_rules(const std::string& path, const Task& task) {
   }
 }
 
+void Checks::check_input(const std::string& path, Task& task) {
+  if (!has(path, "input")) return;
+  const std::string within = join_key(path, "input");
+  Input& input = task.input;
+  if (has(path, "webhook") || task.pull) {
+    return wrong(path, {"input"},
+                 "inputs are for tasks with a command, which can read a file; this one has " +
+                     std::string(name_of(task.pull ? RunBy::pull : RunBy::webhook)));
+  }
+  for (const std::string_view name : {"s3", "bucket", "key"}) {
+    if (!has(within, name)) wrong(path, {"input"}, fmt::format("input: {} is missing", name));
+  }
+  if (input.s3.is_set() && input.s3.text.reveal().contains('?'))
+    wrong(within, {"s3"}, "the address of the server has no query");
+  if (input.retry.cap < input.retry.first) {
+    wrong(join_key(within, "retry"), {"cap", "first"},
+          fmt::format("the first wait, {}, is longer than the cap, {}",
+                      format_duration(input.retry.first), format_duration(input.retry.cap)));
+  }
+  find_credentials(within, input);
+}
+
+// What is not given comes from where the tools of AWS look for it, as a whole or not at all.
+void Checks::find_credentials(const std::string& path, Input& input) {
+  const auto variable = [&](const std::string& name) {
+    auto text = reading_.outside.variable(name);
+    return text && !text->empty() ? Secret(*std::move(text), "env:" + name) : Secret();
+  };
+  if (!has(path, "region")) {
+    for (const auto* name : {"AWS_DEFAULT_REGION", "AWS_REGION"}) {
+      if (const Secret region = variable(name); region.is_set()) input.region = region.reveal();
+    }
+  }
+  const bool access = has(path, "access_key");
+  const bool secret = has(path, "secret_key");
+  if (access && !secret) wrong(path, {"access_key"}, "secret_key is missing: give both");
+  if (secret && !access) wrong(path, {"secret_key"}, "access_key is missing: give both");
+  if (!access && !secret && has(path, "session_token"))
+    wrong(path, {"session_token"}, "access_key and secret_key are missing: give all three");
+  if (access || secret || has(path, "session_token")) return;
+  input.access_key = variable("AWS_ACCESS_KEY_ID");
+  input.secret_key = variable("AWS_SECRET_ACCESS_KEY");
+  if (input.access_key.is_set() && input.secret_key.is_set()) {
+    input.session_token = variable("AWS_SESSION_TOKEN");
+  } else {
+    input.access_key = {};
+    input.secret_key = {};
+  }
+}
+
 void Checks::check_queues() {
   for (auto& [name, queue] : config_.queues)
     check_queue(name, queue);
+}
+
+void Checks::check_broker(const std::string& path, const std::string& name, const Queue& queue) {
+  if (!queue.broker.is_set()) {
+    if (is_wrong(join_key(path, "broker"))) return;
+    for (const std::string_view key : {"broker_ca", "dead_letter", "kind", "prefetch", "answer",
+                                       "foreign_type", "publish", "connect"}) {
+      if (!has(path, key)) continue;
+      wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
+            "add broker = \"amqp://…\", or remove it");
+    }
+    return;
+  }
+  constexpr std::size_t kMostBytes = 200;  // RabbitMQ takes 255; waits add their own to it
+  if (name.size() > kMostBytes || name.starts_with("amq.")) {
+    wrong(path, {"broker"},
+          "RabbitMQ cannot have a queue of this name: at most 200 bytes, and not \"amq.\" at its "
+          "beginning");
+  }
+  if (queue.dead_letter == name) {
+    wrong(path, {"dead_letter"}, "the dead letters of a queue cannot go into itself");
+  }
 }
 
 void Checks::check_queue(const std::string& name, Queue& queue) {
@@ -188,6 +264,7 @@ void Checks::check_queue(const std::string& name, Queue& queue) {
       other_by = reading_.has(join_key(path, "webhook")) ? RunBy::webhook : RunBy::command;
   }
   const std::string path = join_key("queue", name);
+  check_broker(path, name, queue);
   if (!pulled.empty() && !other.empty()) {
     const bool later = reading_.places[pulled] > reading_.places[other];
     return wrong(later ? pulled : other, {"queue"},

@@ -172,6 +172,7 @@ void Reader::read_keys(const Section<S>& section, const std::string& path, std::
       reading_.wrong(member.value.place, key, "this must be a table",
                      fmt::format("write {} = {{ key = value }}", member.key));
     } else {
+      reading_.places[key] = member.value.place;
       read_keys(section, key, name + ".", *inner, into);
     }
   }

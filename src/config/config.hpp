@@ -93,15 +93,6 @@ struct Engine {
   bool operator==(const Engine&) const = default;
 };
 
-struct Queue {
-  int concurrency = 16;
-  int limit = 0;
-  int backlog = 0;
-  bool pull = false;  // also if one of its tasks is
-
-  bool operator==(const Queue&) const = default;
-};
-
 struct Retry {
   int attempts = 4;
   Duration first = std::chrono::seconds(1);
@@ -113,6 +104,37 @@ struct Retry {
     return retry::exponential({.first = first, .factor = factor, .cap = cap, .jitter = jitter});
   }
   bool operator==(const Retry&) const = default;
+};
+
+enum class QueueKind : std::uint8_t { classic, quorum };
+
+// When whoever hands in a task of a carried queue is answered.
+enum class AnswerWhen : std::uint8_t { confirmed, recorded };
+
+// How often and how patiently a broker is connected to (R8).
+struct Connecting {
+  int attempts = 90;
+  Duration wait = std::chrono::seconds(10);
+
+  bool operator==(const Connecting&) const = default;
+};
+
+struct Queue {
+  int concurrency = 16;
+  int limit = 0;
+  int backlog = 0;
+  bool pull = false;  // also if one of its tasks is
+  Url broker = {};    // not given: the store carries it, and the rest has no meaning
+  std::string broker_ca = {};
+  std::string dead_letter = {};  // empty: the queue's name and ".dlq"
+  QueueKind kind = QueueKind::classic;
+  int prefetch = 256;
+  AnswerWhen answer = AnswerWhen::confirmed;
+  std::string foreign_type = {};                                     // empty: that of its only task
+  Retry publish = {.attempts = 5, .cap = std::chrono::seconds(16)};  // R1; without a jitter
+  Connecting connect = {};
+
+  bool operator==(const Queue&) const = default;
 };
 
 // A rule file as it was when it was read.
@@ -129,6 +151,37 @@ struct Header {
   Secret value = {};
 
   bool operator==(const Header&) const = default;
+};
+
+// What becomes of a task whose input cannot be fetched.
+enum class OnInputFailure : std::uint8_t { fail, retry };
+
+struct InputRetry {
+  int attempts = 3;
+  Duration first = std::chrono::seconds(1);
+  Duration cap = std::chrono::seconds(8);
+
+  bool operator==(const InputRetry&) const = default;
+};
+
+// An object that is fetched before a task is run.
+struct Input {
+  Url s3 = {};  // the server; without it there is no input
+  std::string bucket = {};
+  std::string key = {};
+  std::string sha256 = {};
+  std::string region = "us-east-1";
+  bool path_style = true;
+  Secret access_key = {};  // both, or none
+  Secret secret_key = {};
+  Secret session_token = {};
+  std::uint64_t largest = std::uint64_t{1} << 30;
+  Duration timeout = std::chrono::minutes(5);
+  InputRetry retry = {};
+  OnInputFailure on_failure = OnInputFailure::fail;
+
+  [[nodiscard]] bool is_set() const noexcept { return s3.is_set(); }
+  bool operator==(const Input&) const = default;
 };
 
 enum class RunBy : std::uint8_t { command, webhook, pull };
@@ -152,6 +205,7 @@ struct Task {
   std::string folder = {};  // of commands
   std::vector<std::string> pass = {};
   std::uint64_t max_result = std::uint64_t{1} << 20;
+  Input input = {};
 
   Secret secret = {};  // of webhooks
   std::vector<Header> headers = {};
@@ -175,6 +229,12 @@ struct Webhook {
   bool operator==(const Webhook&) const = default;
 };
 
+struct Inputs {
+  std::string folder = {};
+
+  bool operator==(const Inputs&) const = default;
+};
+
 struct Alerts {
   Url webhook = {};
   Secret secret = {};
@@ -196,20 +256,11 @@ struct Events {
   bool operator==(const Events&) const = default;
 };
 
-// The address of a broker, which may have a password in it.
-struct BrokerUrl {
-  Secret text = {};
-  std::string shown = {};  // for people and logs: without the password
-
-  [[nodiscard]] bool is_set() const noexcept { return text.is_set(); }
-  bool operator==(const BrokerUrl&) const = default;
-};
-
 enum class Origin : std::uint8_t { none, exchange, queue };
 
 // A dead-letter queue that is brought back now and then.
 struct Recover {
-  BrokerUrl from = {};
+  Url from = {};         // of a broker, and its queue
   std::string map = {};  // one of these three
   Origin to_origin = Origin::none;
   std::string to = {};
@@ -220,7 +271,7 @@ struct Recover {
   double rate = 0;
   std::string park = {};
   int max_recoveries = 3;
-  int renew_at = 10;
+  int renew_at = 3;
   bool persistent = false;
   std::string journal = {};
   std::string ca_file = {};
@@ -244,6 +295,7 @@ struct Config {
   std::map<std::string, Queue> queues = {};  // all that have a table, or a task that names them
   std::map<std::string, Task> tasks = {};
   Webhook webhook = {};
+  Inputs inputs = {};
   Alerts alerts = {};
   Events events = {};
   std::map<std::string, Recover> recoveries = {};

@@ -262,6 +262,10 @@ TEST(Config, reads_back_what_it_describes) {
     listen = "[::1]:81"
     [queue."a b"]
     concurrency = 3
+    [queue.carried]
+    broker = "amqp://mq/"
+    kind = "quorum"
+    connect.wait = "3s"
     [task."x.y"]
     command = ["cat", "-n\"\\"]
     queue = "a b"

@@ -9,6 +9,7 @@
 
 #include "config/outside_values.hpp"
 #include "config/plain_values.hpp"
+#include "config/text_checks.hpp"
 #include "core/condition.hpp"
 #include "core/json_text.hpp"
 
@@ -35,50 +36,20 @@ constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
      {"critical", Level::critical}}};
 constexpr std::array<std::pair<std::string_view, LogFormat>, 3> kFormats = {
     {{"auto", LogFormat::automatic}, {"text", LogFormat::text}, {"json", LogFormat::json}}};
+constexpr std::array<std::pair<std::string_view, QueueKind>, 2> kKinds = {
+    {{"classic", QueueKind::classic}, {"quorum", QueueKind::quorum}}};
+constexpr std::array<std::pair<std::string_view, AnswerWhen>, 2> kAnswers = {
+    {{"confirmed", AnswerWhen::confirmed}, {"recorded", AnswerWhen::recorded}}};
 constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
     {{"none", retry::Jitter::none},
      {"full", retry::Jitter::full},
      {"equal", retry::Jitter::equal},
      {"decorrelated", retry::Jitter::decorrelated}}};
 
+constexpr std::array<std::pair<std::string_view, OnInputFailure>, 2> kOnInputFailure = {
+    {{"fail", OnInputFailure::fail}, {"retry", OnInputFailure::retry}}};
 constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
     {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
-
-std::string check_name(std::string_view text) {
-  if (text.empty()) return "this is empty: a name has at least one letter";
-  return is_visible(text) ? "" : "a name has no control characters";
-}
-
-std::string check_dependency(std::string_view text) {
-  return is_visible(text) ? "" : "a name has no control characters";
-}
-
-std::string check_preset(std::string_view text) {
-  const auto preset = presets::named(text);
-  return preset ? "" : preset.error().message;
-}
-
-std::string check_variable(std::string_view text) {
-  const std::string_view name = text.ends_with('*') ? text.substr(0, text.size() - 1) : text;
-  const bool good = !text.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  if (good) return "";
-  return quoted(text) +
-         " cannot be the name of an environment variable (one that ends in * stands "
-         "for all that begin so)";
-}
-
-std::string check_condition(std::string_view text) {
-  const auto condition = parse_condition(text);
-  return condition ? "" : condition.error().message;
-}
-
-std::string check_user_agent(std::string_view text) {
-  const bool good = !text.empty() &&
-                    std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
-  return good ? "" : "this goes into a header: printable ASCII, and at least one letter";
-}
 
 // A name that need not be given.
 struct NameOrNone {
@@ -95,6 +66,7 @@ struct NameOrNone {
 struct Extra {
   std::optional<RunBy> only = {};
   bool required = false;
+  bool carried = false;
 };
 
 // `at` gives the member of an S that the key sets: &Http::listen, or a function.
@@ -102,7 +74,8 @@ template <class S, class At, class Kind>
 Row<S> row(std::string_view name, At at, Kind kind, Reload reload, std::string_view meaning,
            Extra extra = {}) {
   const std::string default_text = extra.required ? "" : kind.show(std::invoke(at, S{}));
-  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required},
+  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required,
+                   extra.carried},
           .read = [=](const Spot& spot, const Value& value,
                       S& into) { kind.read(spot, value, std::invoke(at, into)); },
           .show = [=](const S& from) { return kind.show(std::invoke(at, from)); },
@@ -226,20 +199,63 @@ Section<Engine> engine_section() {
 
 Section<Queue> queue_section() {
   constexpr int kMost = std::numeric_limits<int>::max();
-  return {"queue",
-          "How much of a queue is worked on at once. A queue without a table has these defaults.",
-          {
-              row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
-                         "most tasks of it that this server runs at once"),
-              row<Queue>("limit", &Queue::limit, Whole{0, 1'000'000}, yes,
-                         "most that all workers together run at once; 0: no limit"),
-              row<Queue>("backlog", &Queue::backlog, Whole{0, kMost}, yes,
-                         "most tasks that wait in it: what comes beyond is refused (429); 0: no "
-                         "limit"),
-              row<Queue>("pull", &Queue::pull, YesNo{}, yes,
-                         "`true`: its tasks are run by workers that ask for them over HTTP, "
-                         "whatever their type"),
-          }};
+  const Extra carried{.carried = true};
+  constexpr Within<&Queue::publish, &Retry::attempts> publish_attempts;
+  constexpr Within<&Queue::publish, &Retry::first> publish_first;
+  constexpr Within<&Queue::publish, &Retry::cap> publish_cap;
+  constexpr Within<&Queue::connect, &Connecting::attempts> connect_attempts;
+  constexpr Within<&Queue::connect, &Connecting::wait> connect_wait;
+  return {
+      "queue",
+      "How much of a queue is worked on at once, and what carries it. A queue without a table "
+      "has these defaults.",
+      {
+          row<Queue>("concurrency", &Queue::concurrency, Whole{1, 100'000}, yes,
+                     "most tasks of it that this server runs at once"),
+          row<Queue>("limit", &Queue::limit, Whole{0, 1'000'000}, yes,
+                     "most that all workers together run at once; 0: no limit"),
+          row<Queue>("backlog", &Queue::backlog, Whole{0, kMost}, yes,
+                     "most tasks that wait in it: what comes beyond is refused (429); 0: no "
+                     "limit"),
+          row<Queue>("pull", &Queue::pull, YesNo{}, yes,
+                     "`true`: its tasks are run by workers that ask for them over HTTP, "
+                     "whatever their type"),
+          row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
+                     "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
+                     "the queue; `env:NAME` or `file:PATH` if it is a secret"),
+          row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
+                     "PEM file of the certificates that an `amqps://` broker is checked with; "
+                     "without it, the system's",
+                     carried),
+          row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
+                     "the broker's queue for its dead letters; without it, the queue's name "
+                     "and `.dlq`",
+                     carried),
+          row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
+                     "how its queues are made at the broker: `classic` or `quorum`", carried),
+          row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
+                     "most messages that the broker hands out before their tasks are settled",
+                     carried),
+          row<Queue>("answer", &Queue::answer, Choice<AnswerWhen>{"answer", kAnswers}, no,
+                     "when whoever hands in a task is answered: `confirmed` (201, the broker "
+                     "has it) or `recorded` (202, it will be published)",
+                     carried),
+          row<Queue>("foreign_type", &Queue::foreign_type, Text{check_dependency}, no,
+                     "the type of messages that others publish and that say none; without it, "
+                     "that of the only task of this queue",
+                     carried),
+          row<Queue>("publish.attempts", publish_attempts, Whole{1, 1000}, no,
+                     "most attempts to publish while the broker cannot be reached", carried),
+          row<Queue>("publish.first", publish_first, Span{0s, 1h}, no,
+                     "the wait after the first of them; each further one is twice as long",
+                     carried),
+          row<Queue>("publish.cap", publish_cap, Span{0s, 1h}, no, "no such wait is longer",
+                     carried),
+          row<Queue>("connect.attempts", connect_attempts, Whole{1, 1'000'000}, no,
+                     "so often is connecting to the broker tried; then the server ends", carried),
+          row<Queue>("connect.wait", connect_wait, Span{1ms, 1h}, no,
+                     "the time between two of these attempts", carried),
+      }};
 }
 
 // The part of tasks that says what is done.
@@ -277,6 +293,65 @@ void add_handler_rows(std::vector<Row<Task>>& rows) {
                     "the most of a response that is read", webhook),
           row<Task>("connect_timeout", &Task::connect_timeout, Span{10ms, 10min}, yes,
                     "how long connecting may take", webhook),
+      });
+}
+
+// A key of a task's input: it has nothing to show where there is none.
+template <class At, class Kind>
+Row<Task> input_row(std::string_view name, At at, Kind kind, std::string_view meaning) {
+  Row<Task> made = row<Task>(name, at, kind, yes, meaning, {.only = RunBy::command});
+  made.show = [show = std::move(made.show)](const Task& from) {
+    return from.input.is_set() ? show(from) : std::string();
+  };
+  return made;
+}
+
+// The part that says what is fetched before it is run.
+void add_input_rows(std::vector<Row<Task>>& rows) {
+  constexpr std::uint64_t kTiB = kGiB * 1024;
+  constexpr auto retry_attempts = [](auto&& task) -> auto& { return task.input.retry.attempts; };
+  constexpr auto retry_first = [](auto&& task) -> auto& { return task.input.retry.first; };
+  constexpr auto retry_cap = [](auto&& task) -> auto& { return task.input.retry.cap; };
+  const SecretText secret{SecretText::Use::key};
+  const TemplateText text;
+  rows.insert(
+      rows.end(),
+      {
+          input_row("input.s3", Within<&Task::input, &Input::s3>(), Endpoint{},
+                    "a server that speaks S3: an object is fetched from there before the program "
+                    "runs, which finds its path in HOLDFAST_INPUT"),
+          input_row("input.bucket", Within<&Task::input, &Input::bucket>(), text,
+                    "the object's bucket; `{field}` stands for a field of the payload, "
+                    "`{one.two}` for one within another"),
+          input_row("input.key", Within<&Task::input, &Input::key>(), text,
+                    "and its key, likewise"),
+          input_row("input.sha256", Within<&Task::input, &Input::sha256>(), text,
+                    "the SHA-256 that it must have, in hexadecimal, likewise"),
+          input_row("input.region", Within<&Task::input, &Input::region>(), Text{check_region},
+                    "the server's region; without it, that of AWS_REGION or AWS_DEFAULT_REGION"),
+          input_row("input.path_style", Within<&Task::input, &Input::path_style>(), YesNo{},
+                    "`false`: the bucket goes before the host of the server, not into the path"),
+          input_row("input.access_key", Within<&Task::input, &Input::access_key>(), secret,
+                    "who asks: `env:NAME` or `file:PATH`; without it, AWS_ACCESS_KEY_ID and its "
+                    "like; and without those, anybody"),
+          input_row("input.secret_key", Within<&Task::input, &Input::secret_key>(), secret,
+                    "signs what is asked, likewise"),
+          input_row("input.session_token", Within<&Task::input, &Input::session_token>(), secret,
+                    "of credentials that expire, likewise"),
+          input_row("input.largest", Within<&Task::input, &Input::largest>(), Size{1, kTiB},
+                    "a larger object is refused"),
+          input_row("input.timeout", Within<&Task::input, &Input::timeout>(), Span{100ms, kDay},
+                    "how long one attempt to fetch it may take; the task's own `timeout` begins "
+                    "afterwards"),
+          input_row("input.retry.attempts", retry_attempts, Whole{1, 1000},
+                    "most attempts to fetch it"),
+          input_row("input.retry.first", retry_first, Span{0s, 1h},
+                    "the wait before the second attempt; each further one is twice as long"),
+          input_row("input.retry.cap", retry_cap, Span{0s, 1h}, "no wait is longer"),
+          input_row("input.on_failure", Within<&Task::input, &Input::on_failure>(),
+                    Choice<OnInputFailure>{"way", kOnInputFailure},
+                    "when it cannot be fetched: `fail`, the task has failed; `retry`, the task's "
+                    "own rules and `retry` say what follows"),
       });
 }
 
@@ -327,6 +402,7 @@ Section<Task> task_section() {
       "How tasks of one type are run. `command`, `webhook` or `pull = true`: exactly one of them.",
       {}};
   add_handler_rows(section.rows);
+  add_input_rows(section.rows);
   add_policy_rows(section.rows);
   return section;
 }
@@ -341,6 +417,14 @@ Section<Webhook> webhook_section() {
               row<Webhook>("user_agent", &Webhook::user_agent, Text{check_user_agent}, no,
                            "how they introduce themselves"),
           }};
+}
+
+Section<Inputs> inputs_section() {
+  return {"inputs",
+          "Where the inputs of tasks lie while they are worked on.",
+          {row<Inputs>("folder", &Inputs::folder, Path{PathUse::folder}, no,
+                       "a folder in which the server makes one of its own, which only it can look "
+                       "into; without it, TMPDIR or /var/tmp")}};
 }
 
 Section<Alerts> alerts_section() {
@@ -386,7 +470,7 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
   rows.insert(
       rows.end(),
       {
-          row<Recover>("from", &Recover::from, BrokerAt{}, yes,
+          row<Recover>("from", &Recover::from, BrokerAt{BrokerPart::queue}, yes,
                        "the broker and the dead-letter queue: `amqp://user:password@host/vhost/"
                        "queue`, with the vhost `/` written `%2f`; better `env:NAME` or `file:PATH`",
                        {.required = true}),
@@ -458,10 +542,10 @@ Section<Recover> recover_section() {
 }  // namespace
 
 const Sections& sections() {
-  static const Sections all{store_section(),  http_section(),     token_section(),
-                            log_section(),    shutdown_section(), engine_section(),
-                            queue_section(),  task_section(),     webhook_section(),
-                            alerts_section(), events_section(),   recover_section()};
+  static const Sections all{
+      store_section(),  http_section(),   token_section(),  log_section(),     shutdown_section(),
+      engine_section(), queue_section(),  task_section(),   webhook_section(), inputs_section(),
+      alerts_section(), events_section(), recover_section()};
   return all;
 }
 

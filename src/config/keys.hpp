@@ -30,6 +30,7 @@ struct KeyInfo {
   Reload reload = Reload::no;
   std::optional<RunBy> only = {};  // of tasks that are run so
   bool required = false;
+  bool carried = false;  // of queues that a broker carries
 };
 
 // A key of the table that becomes an S.
@@ -60,6 +61,7 @@ struct Sections {
   Section<Queue> queue;
   Section<Task> task;
   Section<Webhook> webhook;
+  Section<Inputs> inputs;
   Section<Alerts> alerts;
   Section<Events> events;
   Section<Recover> recover;
@@ -80,6 +82,7 @@ void each_section(const Function& function) {
   function(all.queue, &Config::queues);
   function(all.task, &Config::tasks);
   function(all.webhook, &Config::webhook);
+  function(all.inputs, &Config::inputs);
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
   function(all.recover, &Config::recoveries);
@@ -100,11 +103,14 @@ struct TableInfo {
 
 [[nodiscard]] std::vector<TableInfo> tables();
 
-// Whether the key has a meaning for this table: a webhook has no folder.
+// Whether the key has a meaning for this table: a webhook has no folder, and a queue that the store
+// carries no dead-letter queue.
 template <class S>
 [[nodiscard]] bool applies(const KeyInfo& info, const S& section) {
   if constexpr (std::is_same_v<S, Task>) {
     return !info.only || *info.only == section.run_by();
+  } else if constexpr (std::is_same_v<S, Queue>) {
+    return !info.carried || section.broker.is_set();
   } else {
     return true;
   }

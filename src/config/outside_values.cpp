@@ -63,6 +63,9 @@ std::string trouble_with(std::string_view secret, SecretText::Use use) {
   if (use == SecretText::Use::token && !is_visible_ascii(secret)) {
     return "a token has only letters, digits and signs of ASCII, or no client could send it";
   }
+  if (use == SecretText::Use::key) {  // whoever made it has chosen its length
+    return is_visible_ascii(secret) ? "" : "a key has only letters, digits and signs of ASCII";
+  }
   std::size_t bytes = secret.size();
   if (use == SecretText::Use::signature && secret.starts_with(kStandard)) {
     const auto decoded = base64_bytes(secret.substr(kStandard.size()));
@@ -163,36 +166,6 @@ std::string NewFile::show(const std::string& value) const {
   return value.empty() ? "" : quoted(value, std::string::npos);
 }
 
-void BrokerAt::read(const Spot& spot, const Value& value, BrokerUrl& into) const {
-  const std::string* text = read_text(spot, value);
-  if (text == nullptr) return;
-  Secret url(*text, "");
-  if (is_reference(*text)) {
-    auto fetched = fetch(spot, *text);
-    if (!fetched) return;
-    url = *std::move(fetched);
-  }
-  const std::string_view whole = url.reveal();
-  const std::size_t scheme = whole.starts_with("amqp://")    ? 7
-                             : whole.starts_with("amqps://") ? 8
-                                                             : 0;
-  if (scheme == 0) {
-    return spot.wrong("this is no broker that is known here",
-                      R"(write "amqp://user:password@host:5672/vhost/queue", or where it is read)");
-  }
-  const std::size_t end = whole.find('/', scheme);
-  const std::size_t at = whole.substr(0, end).rfind('@');
-  std::string shown(whole.substr(0, scheme));
-  if (at != std::string_view::npos && at >= scheme) shown += "***@";
-  shown += whole.substr(at == std::string_view::npos ? scheme : at + 1);
-  if (!url.source().empty()) shown = fmt::format("*** ({})", url.source());
-  into = {std::move(url), std::move(shown)};
-}
-
-std::string BrokerAt::show(const BrokerUrl& value) const {
-  return value.is_set() ? quoted(value.shown, std::string::npos) : "";
-}
-
 void StoreUrl::read(const Spot& spot, const Value& value, std::string& into) const {
   constexpr std::string_view kSqlite = "sqlite:";
   const std::string* text = read_text(spot, value);
@@ -212,7 +185,10 @@ std::string StoreUrl::show(const std::string& value) const {
   return quoted(value, std::string::npos);
 }
 
-void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
+namespace {
+
+template <class Parse>
+void read_url(const Spot& spot, const Value& value, Parse parse, Url& into) {
   const std::string* text = read_text(spot, value);
   if (text == nullptr) return;
   std::optional<Secret> fetched;
@@ -220,9 +196,26 @@ void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
     fetched = fetch(spot, *text);
     if (!fetched) return;
   }
-  auto url = fetched ? parse_url(fetched->reveal(), fetched->source()) : parse_url(*text, "");
+  auto url = fetched ? parse(fetched->reveal(), fetched->source()) : parse(*text, "");
   if (!url) return spot.wrong(std::move(url).error());
   into = *std::move(url);
+}
+
+}  // namespace
+
+void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
+  read_url(spot, value, parse_url, into);
+}
+
+void BrokerAt::read(const Spot& spot, const Value& value, Url& into) const {
+  const auto parse = [this](std::string_view text, std::string source) {
+    return parse_broker_url(text, std::move(source), part);
+  };
+  read_url(spot, value, parse, into);
+}
+
+std::string BrokerAt::show(const Url& value) const {
+  return Endpoint{}.show(value);
 }
 
 std::string Endpoint::show(const Url& value) const {

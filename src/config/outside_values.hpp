@@ -27,14 +27,6 @@ struct NewFile {
   [[nodiscard]] std::string show(const std::string& value) const;
 };
 
-// Where a broker is; its password is shown to nobody. What else must be true of it says the room
-// that connects.
-struct BrokerAt {
-  static constexpr std::string_view kKind = "broker";
-  void read(const Spot& spot, const Value& value, BrokerUrl& into) const;
-  [[nodiscard]] std::string show(const BrokerUrl& value) const;
-};
-
 struct StoreUrl {
   static constexpr std::string_view kKind = "store";
   void read(const Spot& spot, const Value& value, std::string& into) const;
@@ -44,6 +36,14 @@ struct StoreUrl {
 // A URL, or where it can be read.
 struct Endpoint {
   static constexpr std::string_view kKind = "URL";
+  void read(const Spot& spot, const Value& value, Url& into) const;
+  [[nodiscard]] std::string show(const Url& value) const;
+};
+
+// The URL of a broker, or where it can be read; with or without the name of a queue at its end.
+struct BrokerAt {
+  static constexpr std::string_view kKind = "URL";
+  BrokerPart part;
   void read(const Spot& spot, const Value& value, Url& into) const;
   [[nodiscard]] std::string show(const Url& value) const;
 };
@@ -75,7 +75,7 @@ struct HashText {
 
 struct SecretText {
   static constexpr std::string_view kKind = "secret";
-  enum class Use : std::uint8_t { token, signature };
+  enum class Use : std::uint8_t { token, signature, key };
   Use use;
   void read(const Spot& spot, const Value& value, Secret& into) const;
   [[nodiscard]] std::string show(const Secret& value) const;

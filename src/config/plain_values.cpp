@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
+#include "core/text_template.hpp"
 #include "core/units.hpp"
 
 namespace holdfast::config {
@@ -173,6 +174,18 @@ void Text::read(const Spot& spot, const Value& value, std::string& into) const {
 
 std::string Text::show(const std::string& value) const {
   return quoted(value, std::string::npos);
+}
+
+void TemplateText::read(const Spot& spot, const Value& value, std::string& into) const {
+  const std::string* text = read_text(spot, value);
+  if (text == nullptr) return;
+  const auto parsed = TextTemplate::parse(*text);
+  if (!parsed) return spot.wrong(parsed.error().message, "{{ and }} stand for braces themselves");
+  into = *text;
+}
+
+std::string TemplateText::show(const std::string& value) const {
+  return value.empty() ? "" : quoted(value, std::string::npos);
 }
 
 std::optional<std::vector<std::pair<std::string, Place>>> read_texts(const Spot& spot,

@@ -78,6 +78,13 @@ struct Text {
   [[nodiscard]] std::string show(const std::string& value) const;
 };
 
+// A text with places that are filled in from a payload.
+struct TemplateText {
+  static constexpr std::string_view kKind = "text";
+  void read(const Spot& spot, const Value& value, std::string& into) const;
+  [[nodiscard]] std::string show(const std::string& value) const;
+};
+
 struct Texts {
   static constexpr std::string_view kKind = "list of texts";
   TextCheck check;  // of each of them

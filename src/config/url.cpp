@@ -56,6 +56,41 @@ std::expected<std::string, std::string> parse_host(std::string_view authority) {
 
 }  // namespace
 
+std::expected<Url, std::string> parse_broker_url(std::string_view text, std::string source,
+                                                 BrokerPart part) {
+  const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
+  const std::string scheme = lower(text.substr(0, text.find("://")));
+  if (text.find("://") == text.npos || (scheme != "amqp" && scheme != "amqps")) {
+    return refuse("a broker's URL begins with amqp:// or amqps://");
+  }
+  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c >= 0x7f; })) {
+    return refuse(
+        "a URL has no spaces and no letters beyond ASCII: write them as %20 and the like");
+  }
+  if (text.find_first_of("?#") != text.npos) {
+    return refuse(
+        "a broker's URL ends with its virtual host: amqp://user:password@host:5672/vhost");
+  }
+  const std::string_view rest = text.substr(scheme.size() + 3);
+  const std::string_view authority = rest.substr(0, rest.find('/'));
+  const std::string_view path = rest.substr(authority.size());
+  if (part == BrokerPart::queue && std::ranges::count(path, '/') != 2) {
+    return refuse(
+        "the URL of a queue ends with its virtual host and its name: "
+        "amqp://user:password@host:5672/vhost/queue, where %2f is the virtual host \"/\"");
+  }
+  if (part == BrokerPart::host && path.size() > 1 && path.find('/', 1) != path.npos) {
+    return refuse("a virtual host with a slash in it is written %2f, and no queue follows it");
+  }
+  const std::size_t at = authority.rfind('@');
+  auto host = parse_host(at == authority.npos ? authority : authority.substr(at + 1));
+  if (!host) return std::unexpected(std::move(host).error());
+  const std::string_view place = at == authority.npos ? authority : authority.substr(at + 1);
+  std::string shown = scheme + "://" + (at == authority.npos ? "" : "***@") + std::string(place);
+  shown += path;
+  return Url{Secret(std::string(text), std::move(source)), *std::move(host), std::move(shown)};
+}
+
 std::expected<Url, std::string> parse_url(std::string_view text, std::string source) {
   const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
   const std::string scheme = lower(text.substr(0, text.find("://")));

@@ -21,6 +21,14 @@ struct Url {
   bool operator==(const Url&) const = default;
 };
 
+// What the URL of a broker ends with.
+enum class BrokerPart : std::uint8_t { host, queue };
+
+// amqp://… or amqps://…, with a user and a password if need be, which nobody is shown. The error
+// quotes nothing of it.
+[[nodiscard]] std::expected<Url, std::string> parse_broker_url(std::string_view text,
+                                                               std::string source, BrokerPart part);
+
 // http://… or https://… with a host; without a user, a password or a fragment. `source` is "" for a
 // URL from the file itself. The error says what is wrong, and quotes nothing of a secret URL.
 [[nodiscard]] std::expected<Url, std::string> parse_url(std::string_view text, std::string source);

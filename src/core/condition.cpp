@@ -98,6 +98,10 @@ Result<Condition> parse_condition(std::string_view text) {
   const std::string_view name = trimmed(text.substr(0, sign->at));
   if (name.empty()) return wrong("there is no name before the sign");
   const std::string_view value = trimmed(text.substr(sign->at + sign->size));
+  // "<=" and "==" would be read as "<" and "=" of something else, and choose what nobody meant.
+  if (!value.empty() && std::string_view("=<>~!").contains(value.front())) {
+    return wrong("the signs are =, !=, ~, < and >; a value that begins with one stands in quotes");
+  }
   if (!value.starts_with('"')) return Condition{std::string(name), sign->how, std::string(value)};
   auto plain = unquoted(value);
   if (!plain) return wrong(R"(a quoted value ends with its quote, and knows \" \\ \n \r and \t)");

@@ -28,6 +28,12 @@ TEST(Condition, says_what_is_wrong) {
     EXPECT_EQ(parse_condition(text).error().code, ErrorCode::invalid_argument) << text;
 }
 
+TEST(Condition, signs_that_it_does_not_know_are_not_taken_for_others) {
+  for (const char* text : {"json.amount<=100", "json.amount>=100", "type==Scan", "type=~x"})
+    EXPECT_FALSE(parse_condition(text)) << text;
+  EXPECT_EQ(parse_condition(R"(type="=Scan")").value().value, "=Scan");
+}
+
 TEST(Condition, reads_back_what_it_writes) {
   const Condition condition{"body", Comparison::contains, "a \"quoted\"\nline"};
   EXPECT_EQ(read(to_string(condition)), condition);

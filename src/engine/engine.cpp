@@ -1,9 +1,12 @@
 #include "engine/engine.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "engine/breakers.hpp"
+#include "engine/carrier.hpp"
 #include "engine/decisions.hpp"
 #include "engine/floor.hpp"
 #include "engine/janitor.hpp"
@@ -74,12 +77,6 @@ struct Engine::Roles {
     lending.news(queue);
   }
 
-  std::optional<WallTime> deadline_of(const ports::NewTask& task) const {
-    const TaskType* type = floor.find_type(task.type);
-    if (!type || !type->options.deadline) return std::nullopt;
-    return saturating_add(task.created, *type->options.deadline);
-  }
-
   void submitted(const std::vector<ports::NewTask>& tasks);
   void carried(const ports::TaskRecord& record, const core::Transition& transition);
 
@@ -100,6 +97,7 @@ struct Engine::Roles {
                   }};
   Shutdown shutdown{floor, settler, timeouts, processors, lending};
   UuidSource ids{floor.parts.random};
+  std::vector<std::unique_ptr<Carrier>> carriers;
   bool running = false;  // started, and what dead owners left is rescued
 };
 
@@ -181,6 +179,8 @@ void Engine::start(std::move_only_function<void()> ready) {
       roles.running = true;
       for (const auto& processor : roles.processors)
         processor->start();
+      for (const auto& carrier : roles.carriers)
+        carrier->start();
       roles.janitor.start();
     }
     if (*ready) (*ready)();
@@ -199,6 +199,75 @@ void tell_of(const ports::Asked<ports::Submit>& asked, Observer& observer) {
   }
 }
 
+ports::TaskRecord record_of(const ports::NewTask& task, const TaskId& id) {
+  ports::TaskRecord record;
+  record.id = id;
+  record.type = task.type;
+  record.queue = task.queue;
+  record.payload = task.payload;
+  record.trace = task.trace;
+  record.task.created = task.created;
+  record.task.due = task.due;
+  record.task.spent.attempts = task.attempts;
+  return record;
+}
+
+// Tasks that the store has accepted, until the brokers of their queues have, too.
+struct Submission : std::enable_shared_from_this<Submission> {
+  ports::Submit::Answer answers;
+  Engine::Submitted then;
+  std::size_t open = 1;
+
+  static void publish(Floor& floor, ports::Asked<ports::Submit>& asked, Engine::Submitted then) {
+    const auto self = std::make_shared<Submission>();
+    self->answers = *std::move(asked.answer);
+    self->then = std::move(then);
+    std::map<Carrier*, std::vector<std::size_t>> places;
+    for (std::size_t i = 0; i < self->answers.size(); ++i) {
+      Carrier* const carrier = floor.carrier_of(asked.verb.tasks[i].queue);
+      if (!carrier || !self->answers[i]) continue;
+      if (!self->answers[i]->existed) {
+        places[carrier].push_back(i);
+        continue;
+      }
+      Carrier::Joined joined = [self, i](const std::optional<Carrier::Unpublished>& unpublished) {
+        if (unpublished) self->fail_one(i, *unpublished);
+        self->end_one();
+      };
+      if (carrier->join(self->answers[i]->id, joined)) ++self->open;
+    }
+    self->open += places.size();
+    for (const auto& [carrier, of_carrier] : places) {
+      std::vector<ports::TaskRecord> records;
+      for (const std::size_t i : of_carrier) {
+        records.push_back(record_of(asked.verb.tasks[i], self->answers[i]->id));
+        self->answers[i]->outbound = !carrier->carriage().confirmed;
+      }
+      carrier->publish(records, [self, of_carrier](const auto& unpublished) {
+        for (std::size_t i = 0; i < of_carrier.size(); ++i) {
+          if (unpublished[i]) self->fail_one(of_carrier[i], *unpublished[i]);
+        }
+        self->end_one();
+      });
+    }
+    self->end_one();
+  }
+
+  void fail_one(std::size_t index, const Carrier::Unpublished& why) {
+    const std::string id = answers[index]->id.text();
+    answers[index] =
+        fail(ErrorCode::unavailable, "publish",
+             why.error.text() + (why.is_recorded ? ": task " + id +
+                                                       " is recorded, and will be published when "
+                                                       "the broker takes it"
+                                                 : ": the task was not accepted, and is not "
+                                                   "recorded"));
+  }
+  void end_one() {
+    if (--open == 0) then(std::move(answers));
+  }
+};
+
 }  // namespace
 
 void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
@@ -213,17 +282,28 @@ void Engine::submit(std::vector<ports::NewTask> tasks, Submitted then) {
   const WallTime now = floor.wall_now();
   for (ports::NewTask& task : tasks) {
     if (task.id == TaskId()) task.id = TaskId(roles_->ids.next(now));
-    if (task.created == WallTime{}) task.created = now;
-    if (task.due == WallTime{}) task.due = task.created;
-    if (!task.deadline) task.deadline = roles_->deadline_of(task);
+    floor.complete(task);
   }
   roles_->submitted(tasks);
   floor.ask(floor.parts.writer, ports::Submit{std::move(tasks)},
             [&floor, then = std::move(then)](ports::Asked<ports::Submit>& asked) mutable {
               if (floor.options.observer) tell_of(asked, *floor.options.observer);
-              then(std::move(asked.answer));
+              if (floor.carriers.empty() || !asked.answer) return then(std::move(asked.answer));
+              Submission::publish(floor, asked, std::move(then));
             });
   roles_->refill();
+}
+
+void Engine::carry(Carriage carriage) {
+  Roles& roles = *roles_;
+  const std::string queue = carriage.queue;
+  roles.carriers.push_back(std::make_unique<Carrier>(
+      roles.floor, std::move(carriage),
+      Carrier::Hooks{
+          .news = [&roles, queue] { roles.news(queue); },
+          .replay = [&roles](TaskId id,
+                             Decided then) { roles.decisions.replay(id, {}, std::move(then)); }}));
+  roles.floor.carriers[queue] = roles.carriers.back().get();
 }
 
 std::string Engine::queue_of(std::string_view type) const {
@@ -249,6 +329,8 @@ void Engine::configure(ports::Configure configure, Configured then) {
             [&floor, then = std::move(then)](ports::Asked<ports::Configure>& asked) mutable {
               Observer* const observer = floor.options.observer;
               if (observer && asked.answer) observer->configured(asked.verb);
+              Carrier* const carrier = floor.carrier_of(asked.verb.queue);
+              if (carrier && asked.answer && asked.verb.paused) carrier->pause(*asked.verb.paused);
               then(std::move(asked.answer));
             });
   roles_->news(queue);

@@ -13,6 +13,7 @@
 #include <holdfast/result.hpp>
 
 #include "core/rules.hpp"
+#include "engine/carriage.hpp"
 #include "engine/options.hpp"
 #include "ports/store.hpp"
 
@@ -67,6 +68,9 @@ class Engine {
   // Claims no more of it; what has not begun is handed back.
   void leave(const std::string& queue);
 
+  // Has a broker carry a queue: before start(), and for as long as the engine lives.
+  void carry(Carriage carriage);
+
   // Rescues what dead owners have left (N8), then begins to claim, then calls `ready`. While the
   // store is away both are tried again.
   void start(std::move_only_function<void()> ready = {});
@@ -75,6 +79,10 @@ class Engine {
   // `due` that is not given is `created`, and a deadline that is not given is that of its type, if
   // that is handled here. Errors come to the caller at once: `unavailable` may have
   // happened, so ask again with the same ids or keys.
+  //
+  // Of a queue that a broker carries, a task is answered when the broker has confirmed its message,
+  // or when it is recorded (`outbound`), as its Carriage says. One that could not be published is
+  // answered with the broker's error: the text says whether it is recorded all the same.
   using Submitted = std::move_only_function<void(Result<ports::Submit::Answer>)>;
   void submit(std::vector<ports::NewTask> tasks, Submitted then);
 

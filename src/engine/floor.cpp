@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/carrier.hpp"
+
 namespace holdfast::engine {
 namespace {
 
@@ -45,6 +47,20 @@ void Floor::remove_type(std::string_view name) {
   if (found == types_.end()) return;
   retired_.push_back(std::move(found->second));
   types_.erase(found);
+}
+
+void Floor::complete(ports::NewTask& task) const {
+  if (task.created == WallTime{}) task.created = wall_now();
+  if (task.due == WallTime{}) task.due = task.created;
+  const TaskType* type = find_type(task.type);
+  if (task.deadline || !type || !type->options.deadline) return;
+  task.deadline = saturating_add(task.created, *type->options.deadline);
+}
+
+void Floor::tell(const Moved& moved) const {
+  if (options.observer) options.observer->moved(moved);
+  if (carriers.empty()) return;
+  if (Carrier* const carrier = carrier_of(moved.task.queue)) carrier->moved(moved);
 }
 
 const TaskType* Floor::find_type(std::string_view name) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "ports/store_lane.hpp"
 
 namespace holdfast::engine {
+
+class Carrier;
 
 // The ground that all roles of one engine stand on. Threads: the loop's.
 class Floor {
@@ -50,10 +53,18 @@ class Floor {
       look(*type);
   }
 
-  // The store has carried it out.
-  void tell(const Moved& moved) const {
-    if (options.observer) options.observer->moved(moved);
+  // What a task that is handed in does not say: when, and until when.
+  void complete(ports::NewTask& task) const;
+
+  // Of the queues that a broker carries. They live as long as the floor.
+  std::map<std::string, Carrier*, std::less<>> carriers;
+  [[nodiscard]] Carrier* carrier_of(std::string_view queue) const {
+    const auto found = carriers.find(queue);
+    return found == carriers.end() ? nullptr : found->second;
   }
+
+  // The store has carried it out.
+  void tell(const Moved& moved) const;
 
   // Asks a lane; `then(ports::Asked<Verb>&)` gets the verb back with its answer, unless the engine
   // is gone by then.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/rules.hpp"
+#include "engine/carrier.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -136,18 +137,21 @@ void Lending::ask(const std::string& queue, Desk& desk, Waiting& waiting) {
   waiting.asked = true;
   desk.noted_due = WallTime::max();
   ++under_way_;
-  floor_.ask(
-      floor_.parts.writer,
-      ports::Claim{.queue = queue,
-                   .max = std::max<std::size_t>(waiting.loan.max, 1),
-                   .owner = std::string(ports::kAway) + waiting.loan.worker,
-                   .lease = waiting.loan.lease,
-                   .now = floor_.wall_now()},
-      [this, queue, ticket = waiting.ticket, news = desk.news](ports::Asked<ports::Claim>& asked) {
-        --under_way_;
-        answered(queue, ticket, news, asked);
-        if (stopped_) floor_.on_progress();
-      });
+  ports::Claim claim{.queue = queue,
+                     .max = std::max<std::size_t>(waiting.loan.max, 1),
+                     .owner = std::string(ports::kAway) + waiting.loan.worker,
+                     .lease = waiting.loan.lease,
+                     .now = floor_.wall_now()};
+  Carrier* const carrier = floor_.carrier_of(queue);
+  if (carrier) carrier->fill(claim);
+  floor_.ask(floor_.parts.writer, std::move(claim),
+             [this, queue, carrier, ticket = waiting.ticket,
+              news = desk.news](ports::Asked<ports::Claim>& asked) {
+               --under_way_;
+               if (carrier) carrier->answered(asked);
+               answered(queue, ticket, news, asked);
+               if (stopped_) floor_.on_progress();
+             });
 }
 
 void Lending::answered(const std::string& queue, Engine::Ticket ticket, std::uint64_t news,

@@ -109,8 +109,17 @@ bool LiveRun::heartbeat() noexcept {
 }
 
 void LiveRun::finish(core::Outcome outcome) noexcept {
+  end_with(std::move(outcome), std::nullopt);
+}
+
+void LiveRun::give_up(Failure failure) noexcept {
+  end_with(std::move(failure), Verdict{VerdictKind::give_up});
+}
+
+void LiveRun::end_with(core::Outcome outcome, std::optional<Verdict> said) noexcept {
   if (finished_.exchange(true, std::memory_order_acq_rel)) return;
   outcome_ = std::move(outcome);
+  said_ = said;
   if (witness_ && has_begun()) witness_->end(witness_place_, {record_.id, record_.task.token});
   inbox_->put(shared_from_this());
 }

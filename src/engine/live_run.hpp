@@ -12,6 +12,7 @@
 
 #include <holdfast/breaker.hpp>
 #include <holdfast/clock.hpp>
+#include <holdfast/verdict.hpp>
 
 #include "core/task.hpp"
 #include "ports/handler.hpp"
@@ -75,6 +76,7 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
   [[nodiscard]] std::stop_token stop() const noexcept override { return stop_.get_token(); }
   bool heartbeat() noexcept override;
   void finish(core::Outcome outcome) noexcept override;
+  void give_up(Failure failure) noexcept override;
 
   // Keeps it from beginning. False: it has begun.
   [[nodiscard]] bool revoke() noexcept;
@@ -94,6 +96,8 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
   [[nodiscard]] Processor& processor() const noexcept { return processor_; }
   // How it ended, once it has come through the inbox.
   [[nodiscard]] core::Outcome take_outcome() noexcept { return std::move(outcome_); }
+  // What its handler has said of that itself; nothing: the classifier is asked.
+  [[nodiscard]] const Verdict* said() const noexcept { return said_ ? &*said_ : nullptr; }
 
   // Loop only.
   struct {
@@ -115,6 +119,7 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
   enum class Phase : std::uint8_t { waiting, begun, revoked };
 
   void set_end() noexcept;
+  void end_with(core::Outcome outcome, std::optional<Verdict> said) noexcept;
 
   // Constant.
   const ports::TaskRecord record_;
@@ -136,6 +141,7 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
   // Whoever begins and finishes it; the loop afterwards.
   ports::Witness::Place witness_place_ = 0;
   core::Outcome outcome_;
+  std::optional<Verdict> said_;
 };
 
 // All runs at hand. Threads: the loop's.

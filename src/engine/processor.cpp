@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/rules.hpp"
+#include "engine/carrier.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -54,17 +55,25 @@ void Processor::run_once() {
 }
 
 void Processor::claim(std::size_t max) {
+  ports::Claim claim{.queue = options_.name,
+                     .max = max,
+                     .owner = floor_.options.owner,
+                     .lease = floor_.options.lease,
+                     .now = floor_.wall_now()};
+  Carrier* const carrier = floor_.carrier_of(options_.name);
+  if (carrier && !carrier->fill(claim)) {
+    dry_ = true;  // until something is delivered
+    return;
+  }
   asked_ += max;
   floor_.places_asked += max;
   noted_due_ = WallTime::max();
   const Round round{max, news_, floor_.now()};
-  floor_.ask(floor_.parts.writer,
-             ports::Claim{.queue = options_.name,
-                          .max = max,
-                          .owner = floor_.options.owner,
-                          .lease = floor_.options.lease,
-                          .now = floor_.wall_now()},
-             [this, round](ports::Asked<ports::Claim>& asked) { answered(asked, round); });
+  floor_.ask(floor_.parts.writer, std::move(claim),
+             [this, round, carrier](ports::Asked<ports::Claim>& asked) {
+               if (carrier) carrier->answered(asked);
+               answered(asked, round);
+             });
 }
 
 void Processor::answered(ports::Asked<ports::Claim>& asked, Round round) {
@@ -251,13 +260,14 @@ void Processor::end(const std::shared_ptr<LiveRun>& run) {
   --started_of_type_[run->type().index];
   ++ended_;
   if (!state.settled && !state.settling) {
-    core::Outcome outcome = state.fate == Fate::open ? run->take_outcome() : outcome_of(*run);
+    const bool is_own_word = state.fate == Fate::open;
+    core::Outcome outcome = is_own_word ? run->take_outcome() : outcome_of(*run);
     // The only way that a handler has to say that begin() was refused for the deadline.
     const bool not_begun = std::holds_alternative<core::HandedBack>(outcome) && !run->has_begun();
     if (not_begun && core::is_late(run->task().task, floor_.wall_now())) {
       outcome = core::Expired{};
     }
-    roles_.settler.settle(run, std::move(outcome));
+    roles_.settler.settle(run, std::move(outcome), is_own_word ? run->said() : nullptr);
   }
   state.permit = {};
   floor_.runs.release(*run);

@@ -42,19 +42,21 @@ void report(Breaker::Permit& permit, const core::Outcome& outcome, const Verdict
 
 }  // namespace
 
-void Settler::settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome) {
+void Settler::settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome,
+                     const Verdict* said) {
   run->on_loop.settling = true;
   if (floor_.options.observer && run->has_begun()) {
     run->on_loop.ran = floor_.now() - run->on_loop.started_at;
   }
   const bool succeeded = std::holds_alternative<core::Success>(outcome);
   if (run->on_loop.permit && !succeeded) {
-    Judge::Judged judged = judge_.judge(run->task(), run->type(), outcome);
+    Judge::Judged judged = judge_.judge(run->task(), run->type(), outcome, said);
     report(run->on_loop.permit, outcome, judged.verdict);
     waiting_.changes.push_back(std::move(judged.change));
   } else {
     run->on_loop.permit.success();
-    waiting_.changes.push_back(judge_.judge(run->task(), run->type(), std::move(outcome)).change);
+    waiting_.changes.push_back(
+        judge_.judge(run->task(), run->type(), std::move(outcome), said).change);
   }
   waiting_.runs.push_back(run);
 }

@@ -15,8 +15,10 @@ class Settler {
  public:
   explicit Settler(Floor& floor) : floor_(floor), judge_(floor) {}
 
-  // Decides, and adds the settlement to what has gathered. Reports to the run's breaker.
-  void settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome);
+  // Decides, and adds the settlement to what has gathered. Reports to the run's breaker. `said`:
+  // the verdict on a failure, where its handler knows it; nothing: the classifier's.
+  void settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome,
+              const Verdict* said = nullptr);
 
   // Tells the store what has gathered, unless it is away, or is busy with the last and little has
   // gathered since: then that goes when it answers.

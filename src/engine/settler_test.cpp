@@ -19,6 +19,38 @@ bool asks(const ports::Request& request) {
   return std::holds_alternative<ports::Asked<Verb>>(request);
 }
 
+TEST(Settler, believes_a_handler_that_knows_a_failure_to_be_hopeless) {  // R4
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler);
+  const TaskId begun = world.submit();
+  const TaskId not_begun = world.submit();
+  const TaskId other = world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  ASSERT_TRUE(handler->runs[2]->begin());
+  handler->runs[0]->give_up({.message = "connection refused"});
+  handler->runs[1]->give_up({.message = "connection refused"});
+  handler->runs[2]->finish(Failure{.message = "connection refused"});
+  world.loop.settle();
+  EXPECT_EQ(world.state(begun), State::failed);
+  EXPECT_EQ(world.record(begun).task.spent.attempts, 1);
+  EXPECT_EQ(world.state(not_begun), State::failed);
+  EXPECT_EQ(world.state(other), State::retrying);
+}
+
+TEST(Settler, asks_nobody_who_gave_up_after_its_time_was_over) {
+  World world;
+  auto handler = std::make_shared<TestHandler>();
+  world.run(handler, {.timeout = 1s});
+  const TaskId id = world.submit();
+  ASSERT_TRUE(handler->runs[0]->begin());
+  world.loop.pass(2s);
+  handler->runs[0]->give_up({.message = "connection refused"});
+  world.loop.settle();
+  EXPECT_EQ(world.state(id), State::retrying);
+  EXPECT_EQ(world.record(id).task.last_failure->kind, FailureKind::timeout);
+}
+
 TEST(Settler, keeps_outcomes_while_the_store_is_away_and_tells_them_later) {  // T10
   for (const ErrorCode code : {ErrorCode::unavailable, ErrorCode::exhausted}) {
     World world;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/carrier.hpp"
+
 namespace holdfast::engine {
 
 void Shutdown::start(Then then, std::function<void()> last) {
@@ -18,6 +20,8 @@ void Shutdown::start(Then then, std::function<void()> last) {
   floor_.shutting_down = true;
   floor_.parts.log.log(Level::info, "engine.stopping", "nothing is claimed any more",
                        {{"tasks", floor_.runs.size()}, {"grace", floor_.options.shutdown_grace}});
+  for (const auto& [queue, carrier] : floor_.carriers)
+    carrier->stop();
   for (const auto& processor : processors_)
     processor->stop();
   const std::vector<std::shared_ptr<LiveRun>> runs(floor_.runs.begin(), floor_.runs.end());
@@ -70,6 +74,11 @@ void Shutdown::run_once() {
       std::ranges::any_of(processors_, [](const auto& queue) { return queue->is_claiming(); });
   const bool hopeless = floor_.broken() || (settler_.in_trouble() && floor_.now() >= give_up_at_);
   if ((claiming || !settler_.idle()) && !hopeless) return;
+  // What is settled is told to the brokers last; nothing depends on it but messages too many.
+  bool carried = true;
+  for (const auto& [queue, carrier] : floor_.carriers)
+    carried = carrier->finish() && carried;
+  if (!carried) return;
   report();
 }
 

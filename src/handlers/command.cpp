@@ -59,7 +59,7 @@ io::ChildCommand command_for(const ports::Run& run, const CommandOptions& option
   environment.push_back("HOLDFAST_TASK_ID=" + task.id.text());
   environment.push_back(fmt::format("HOLDFAST_ATTEMPT={}", run.number()));
   environment.push_back(fmt::format("HOLDFAST_TOKEN={}", task.task.token.value));
-  environment.emplace_back("HOLDFAST_INPUT=");
+  environment.push_back("HOLDFAST_INPUT=" + std::string(run.input()));
   if (!task.trace.empty()) environment.push_back("TRACEPARENT=" + task.trace);
   return {.arguments = options.command,
           .environment = std::move(environment),

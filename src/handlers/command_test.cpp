@@ -27,6 +27,7 @@ class FakeRun final : public ports::Run {
 
   [[nodiscard]] const ports::TaskRecord& task() const noexcept override { return record; }
   [[nodiscard]] int number() const noexcept override { return 3; }
+  [[nodiscard]] std::string_view input() const noexcept override { return file; }
   [[nodiscard]] bool begin() noexcept override { return begun = is_wanted; }
   [[nodiscard]] WallTime end() const noexcept override { return WallTime::max(); }
   [[nodiscard]] std::stop_token stop() const noexcept override { return source.get_token(); }
@@ -38,6 +39,7 @@ class FakeRun final : public ports::Run {
   }
 
   ports::TaskRecord record;
+  std::string file;
   std::stop_source source;
   bool is_wanted = true;
   bool begun = false;
@@ -102,6 +104,11 @@ TEST_F(CommandTest, is_told_which_attempt_it_is) {
   EXPECT_EQ(result(shell("echo $HOLDFAST_TASK_ID $HOLDFAST_ATTEMPT $HOLDFAST_TOKEN "
                          "${HOLDFAST_INPUT-missing}.")),
             "01912d68-783e-7a03-8467-5661c1243ad4 3 42 .\n");
+}
+
+TEST_F(CommandTest, is_told_where_its_input_lies) {
+  run_->file = "/tmp/a b";
+  EXPECT_EQ(result(shell("echo \"$HOLDFAST_INPUT\"")), "/tmp/a b\n");
 }
 
 TEST_F(CommandTest, gets_the_trace_of_its_task) {

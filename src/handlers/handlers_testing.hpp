@@ -35,6 +35,13 @@ class TestRun final : public ports::Run {
     ++heartbeats_;
     return !stop_.stop_requested();
   }
+  void give_up(Failure failure) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      given_up_ = true;
+    }
+    finish(std::move(failure));
+  }
   void finish(core::Outcome outcome) noexcept override {
     const std::lock_guard lock(mutex_);
     ++finished_;
@@ -53,6 +60,10 @@ class TestRun final : public ports::Run {
   [[nodiscard]] int finished() const {
     const std::lock_guard lock(mutex_);
     return finished_;
+  }
+  [[nodiscard]] bool was_given_up() const {
+    const std::lock_guard lock(mutex_);
+    return given_up_;
   }
   [[nodiscard]] bool has_begun() const {
     const std::lock_guard lock(mutex_);
@@ -79,6 +90,7 @@ class TestRun final : public ports::Run {
   std::condition_variable changed_;
   bool wanted_ = true;
   bool begun_ = false;
+  bool given_up_ = false;
   int finished_ = 0;
   std::optional<core::Outcome> outcome_;
 };

@@ -31,13 +31,17 @@ Response answer_of(const Handed& handed) {
   if (!handed.is_array) {
     const wire::Answer& one = handed.answers.front();
     if (one) {
-      return json(one->existed ? 200 : 201, [&](auto& writer) { write(writer, *one); });
+      const int status = one->existed ? 200 : one->outbound ? 202 : 201;
+      return json(status, [&](auto& writer) { write(writer, *one); });
     }
     return problem(one.error());
   }
   const bool all_well =
       std::ranges::all_of(handed.answers, [](const auto& one) { return one.has_value(); });
-  return json(all_well ? 201 : 207,
+  const bool outbound = all_well && std::ranges::any_of(handed.answers, [](const auto& one) {
+                          return one->outbound;
+                        });
+  return json(all_well ? outbound ? 202 : 201 : 207,
               [&](auto& writer) { write(writer, std::span<const wire::Answer>(handed.answers)); });
 }
 
@@ -190,7 +194,8 @@ void Api::submit(Request request, Reply reply) {
           auto& one = (*accepted)[i];
           wire::Answer& answer = handed->answers[handed->places[i]];
           if (one) {
-            answer = wire::Accepted{.id = one->id, .existed = one->existed};
+            answer =
+                wire::Accepted{.id = one->id, .existed = one->existed, .outbound = one->outbound};
           } else {
             answer = std::unexpected(wire::problem_of(one.error()));
           }

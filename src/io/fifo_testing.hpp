@@ -32,6 +32,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] std::string path() const { return path_; }
 
  private:
   std::filesystem::path path_;

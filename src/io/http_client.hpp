@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,14 @@ struct HttpHeader {
   bool operator==(const HttpHeader&) const = default;
 };
 
+// Takes the body of an answer as it comes. Threads: the client's own, until the request is done.
+class HttpSink {
+ public:
+  virtual ~HttpSink() = default;
+  // 0, or the errno of why it could not be taken: then the request ends with HttpFault::local.
+  [[nodiscard]] virtual int write(std::string_view bytes) noexcept = 0;
+};
+
 struct HttpRequest {
   std::string method = "GET";
   std::string url = {};  // http or https
@@ -36,6 +45,10 @@ struct HttpRequest {
   Duration stall_timeout = {};
   Duration connect_timeout = std::chrono::seconds(10);
   std::size_t most_response_bytes = std::size_t{1} << 20;
+  // Gets the body of an answer of 2xx, in place of HttpResponse::body; not more than so much of it.
+  // It may block: then it holds up what else this client does.
+  std::shared_ptr<HttpSink> sink = {};
+  std::uint64_t most_sink_bytes = std::numeric_limits<std::uint64_t>::max();
   std::shared_ptr<const AddressGuard> guard = {};  // none: public addresses only
   // Addresses of names, instead of looking them up: "example.org:443:192.0.2.1". The guard sees
   // them like any other.
@@ -84,6 +97,8 @@ struct HttpClientOptions {
   std::string user_agent = "holdfast";
   std::size_t most_idle_connections = 1000;
   std::size_t most_connections = 0;  // at once; what is more waits for its turn; 0: no limit
+  // What a slow request keeps in memory, from 1 KiB to 512 KiB: answers to machines are short.
+  std::size_t receive_buffer_bytes = 4096;
 };
 
 // A request under way, to cancel it. Threads: any.

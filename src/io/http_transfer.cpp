@@ -14,8 +14,6 @@
 namespace holdfast::io {
 namespace {
 
-// What a slow request keeps in memory; answers to machines are short.
-constexpr long kReceiveBufferBytes = 4096;
 constexpr long kSendBufferBytes = 16'384;  // the least that libcurl takes
 constexpr std::size_t kMostHeadBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostUrlBytes = std::size_t{64} << 10;
@@ -116,7 +114,7 @@ void HttpTransfer::set_lasting_options(const HttpClientOptions& options) {
   set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   if (!options.ca_file.empty()) set(easy, CURLOPT_CAINFO, options.ca_file.c_str());
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  set(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
+  set(easy, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   set(easy, CURLOPT_UPLOAD_BUFFERSIZE, kSendBufferBytes);
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_MAXLIFETIME_CONN, kLongestLifeOfConnectionS);
@@ -225,6 +223,7 @@ HttpError HttpTransfer::error_of(CURLcode code) {
   long os_error = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_error);
   if (socket_error_ != 0) os_error = socket_error_;
+  if (sink_error_ != 0) os_error = sink_error_;
 
   HttpError error{.fault = fault_of(code), .was_sent = sent_bytes > 0};
   if (is_too_large_) error.fault = HttpFault::too_large;
@@ -239,8 +238,7 @@ HttpError HttpTransfer::error_of(CURLcode code) {
   switch (error.fault) {
     case HttpFault::refused_address: error.message = "refused address " + refused_; break;
     case HttpFault::too_large:
-      error.message = fmt::format("the answer is longer than {} bytes",
-                                  std::min(request_.most_response_bytes, std::size_t{1} << 40));
+      error.message = fmt::format("the answer is longer than {} bytes", most_bytes());
       break;
     case HttpFault::resolve: error.message = words_of(code); break;
     case HttpFault::connect:
@@ -260,7 +258,12 @@ HttpError HttpTransfer::error_of(CURLcode code) {
     case HttpFault::no_http:
       error.message = fmt::format("not an HTTP answer: {}", words_of(code));
       break;
-    default: error.message = words_of(code); break;
+    default:
+      error.message = words_of(code);
+      if (sink_error_ == 0) break;
+      error.message = fmt::format("cannot keep the answer: {}", system_words(sink_error_));
+      error.os_error = sink_error_;
+      break;
   }
   return error;
 }
@@ -281,6 +284,8 @@ void HttpTransfer::forget() {
   refused_.clear();
   sockets_ = 0;
   socket_error_ = 0;
+  sunk_bytes_ = 0;
+  sink_error_ = 0;
   is_head_complete_ = false;
   is_too_large_ = false;
   is_settled_ = false;
@@ -327,12 +332,34 @@ std::size_t HttpTransfer::on_body(char* data, std::size_t size, std::size_t coun
                                   void* self) noexcept {
   auto& transfer = *static_cast<HttpTransfer*>(self);
   const std::string_view part(data, size * count);
+  long status = 0;
+  if (transfer.request_.sink)
+    curl_easy_getinfo(transfer.handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  if (status / 100 == 2) return transfer.sink(part) ? part.size() : 0;
   std::string& body = transfer.answer_.body;
   const std::size_t room = transfer.request_.most_response_bytes - body.size();
   body += part.substr(0, room);
   if (part.size() <= room) return part.size();
   transfer.is_too_large_ = true;
   return 0;
+}
+
+std::uint64_t HttpTransfer::most_bytes() const noexcept {
+  if (request_.sink && answer_.status / 100 == 2) return request_.most_sink_bytes;
+  return std::min(request_.most_response_bytes, std::size_t{1} << 40);
+}
+
+// What is announced as too long is not begun.
+bool HttpTransfer::sink(std::string_view part) noexcept {
+  const std::uint64_t most = request_.most_sink_bytes;
+  curl_off_t announced = -1;
+  curl_easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+  is_too_large_ = part.size() > most - sunk_bytes_ ||
+                  (announced > 0 && static_cast<std::uint64_t>(announced) > most);
+  if (is_too_large_) return false;
+  sunk_bytes_ += part.size();
+  sink_error_ = request_.sink->write(part);
+  return sink_error_ == 0;
 }
 
 curl_socket_t HttpTransfer::on_open_socket(void* self, curlsocktype,

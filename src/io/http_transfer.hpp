@@ -61,6 +61,8 @@ class HttpTransfer {
   [[nodiscard]] HttpError error_of(CURLcode code);
   [[nodiscard]] std::string_view words_of(CURLcode code) const noexcept;
   void settle();
+  [[nodiscard]] bool sink(std::string_view part) noexcept;
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept;
 
   // libcurl cannot pass on an exception: having no memory for an answer ends the process.
   static std::size_t on_header(char* data, std::size_t size, std::size_t count,
@@ -87,6 +89,8 @@ class HttpTransfer {
   std::string refused_;   // the last address that the guard refused, and why
   int sockets_ = 0;       // opened for it
   int socket_error_ = 0;  // errno, of one that could not be opened
+  std::uint64_t sunk_bytes_ = 0;
+  int sink_error_ = 0;  // errno
   bool is_head_complete_ = false;
   bool is_too_large_ = false;
   bool is_settled_ = false;

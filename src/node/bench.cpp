@@ -15,7 +15,7 @@
 namespace holdfast::node::bench {
 namespace {
 
-constexpr const char* kQueue = "bench";
+constexpr const char* kQueue = "holdfast.bench";
 constexpr const char* kType = "nothing";
 
 double seconds_since(SteadyTime began) {
@@ -97,6 +97,12 @@ class Team {
     work.types.emplace_back(kType,
                             engine::TypeOptions{.handler = std::move(handler), .policy = policy});
     work.queues.push_back({.name = kQueue, .concurrency = options.threads});
+    if (options.carry) {
+      Result<engine::Carriage> carriage;
+      team->node_->on_loop([&] { carriage = options.carry(team->node_->loop(), kQueue); });
+      if (!carriage) return std::unexpected(std::move(carriage).error());
+      work.carried.push_back(*std::move(carriage));
+    }
     work.observer = &team->observer_;
     work.on_broken = [&remaining](const Error& error) { remaining.give_up(error); };
     // The handler returns at once, so only a store that answers no more takes longer.

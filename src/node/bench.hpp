@@ -7,6 +7,9 @@
 #include <holdfast/result.hpp>
 #include <holdfast/time.hpp>
 
+#include "engine/carriage.hpp"
+#include "ports/loop.hpp"
+
 // What `holdfast bench` measures: the engine on the embedded store, with every sync of the disk, as
 // a C++ program would use it. Each measurement wants a process and a new file of its own. One that
 // the store refuses a task to, or whose store breaks, is an error.
@@ -24,6 +27,8 @@ struct Options {
   std::size_t failing = 10'000;                    // tasks, of failures
   std::size_t waiting = 1'000'000;                 // tasks, of start
   std::function<void(double part)> progress = {};  // 0 to 1, ten times a second
+  // Has a broker carry the queue that is named. Called on the loop.
+  std::function<Result<engine::Carriage>(ports::Loop& loop, const std::string& queue)> carry = {};
 };
 
 struct Throughput {

@@ -165,6 +165,8 @@ Result<void> Node::start_work(Work work) {
       working_->engine->handle(std::move(type), std::move(options));
     for (engine::QueueOptions& queue : work.queues)
       working_->engine->serve(std::move(queue));
+    for (engine::Carriage& carriage : work.carried)
+      working_->engine->carry(std::move(carriage));
     working_->engine->start();
     then({});
   });

@@ -72,6 +72,7 @@ class Node {
   struct Work {
     std::vector<std::pair<std::string, engine::TypeOptions>> types = {};
     std::vector<engine::QueueOptions> queues = {};
+    std::vector<engine::Carriage> carried = {};
     Duration lease = std::chrono::seconds(30);
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);

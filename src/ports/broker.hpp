@@ -139,8 +139,9 @@ class Broker {
   // No more deliveries; what is not settled can still be.
   virtual void pause(ConsumerId consumer) = 0;
   virtual void resume(ConsumerId consumer) = 0;
-  // Hands everything back that is not settled; then nothing comes to the receiver any more, and
-  // `then` is called: all that was said before has reached the broker, or the connection is lost.
+  // Hands everything back that is not settled. From the call on nothing comes to the receiver any
+  // more. `then` is called when all that was said before has reached the broker, or its connection
+  // is lost.
   virtual void close(ConsumerId consumer, std::move_only_function<void()> then) = 0;
 
   // Of one delivery, each once. Gathered: what is said between two turns of the loop goes out

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <stop_token>
+#include <string_view>
+#include <utility>
 
 #include "core/task.hpp"
 #include "ports/records.hpp"
@@ -15,6 +17,9 @@ class Run {
 
   [[nodiscard]] virtual const TaskRecord& task() const noexcept = 0;
   [[nodiscard]] virtual int number() const noexcept = 0;  // of the attempt, from 1
+  // The path of the file that was fetched for it, which is there until finish(); empty: there is
+  // none.
+  [[nodiscard]] virtual std::string_view input() const noexcept { return {}; }
 
   // The handler says so right before the work begins: from here on the timeout counts, and a crash
   // of the process counts against this task (N7). False: nobody wants it any more; then finish it
@@ -36,6 +41,10 @@ class Run {
   // How it ended. Exactly once; a second call is ignored. An attempt whose last reference goes
   // without it has failed.
   virtual void finish(core::Outcome outcome) noexcept = 0;
+
+  // The same with a failure of which is known that trying again cannot help, whatever a classifier
+  // would make of its words.
+  virtual void give_up(Failure failure) noexcept { finish(std::move(failure)); }
 };
 
 // Runs attempts of one or more types of tasks.

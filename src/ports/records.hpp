@@ -43,6 +43,9 @@ struct NewTask {
   std::string key = {};  // of idempotency; empty: none
   OwnLimits limits = {};
   std::string trace = {};  // W3C traceparent; empty: none
+  int attempts = 0;        // spent before it came here, in another system (R9)
+  bool carried = false;    // a broker has a message for it: see Carried
+  bool delivered = false;  // by a broker, which has it already: no backlog keeps it out
 };
 
 // One claim that has ended: an attempt, or one that was not made (an open breaker, a cancel, a

@@ -7,7 +7,8 @@ bool is_query(const Request& request) noexcept {
   return std::holds_alternative<Asked<Find>>(request) ||
          std::holds_alternative<Asked<List>>(request) ||
          std::holds_alternative<Asked<Count>>(request) ||
-         std::holds_alternative<Asked<Groups>>(request);
+         std::holds_alternative<Asked<Groups>>(request) ||
+         std::holds_alternative<Asked<Uncarried>>(request);
 }
 
 }  // namespace holdfast::ports

@@ -29,6 +29,8 @@ struct Submit {
   struct Accepted {
     TaskId id;
     bool existed = false;
+    // Said by the engine, not by the store: it is recorded, and a broker has no message for it yet.
+    bool outbound = false;
   };
   using Answer = std::vector<Result<Accepted>>;
   std::vector<NewTask> tasks;
@@ -41,19 +43,32 @@ inline constexpr std::string_view kAway = "away:";
 // Takes up to `max` due tasks of one queue: by priority, then by due time, then in the order they
 // were submitted. Each is running afterwards, with the next token, until its lease ends. A paused
 // queue gives none, nor does one that has as many running as its concurrency allows.
+//
+// With `only`: of these, in this order, whatever their priority. Those that are not taken are told
+// of in `left`; one that waits and is due is left because there was no room for it. `next_due` is
+// not told then.
 struct Claim {
+  struct Left {
+    TaskId id;
+    std::optional<core::State> state = {};  // nothing: there is no such task in that queue
+    core::Token token = {};
+    WallTime due{};        // of one that waits
+    bool carried = false;  // as it stands now: see Carried
+  };
   struct Answer {
     std::vector<TaskRecord> tasks;
     std::optional<WallTime> next_due;  // of what is left waiting, due or not, the earliest
     // Paused, or with these tasks at its limit of concurrency: what waits does so for that, and
     // `next_due` is no reason to ask again.
     bool blocked = false;
+    std::vector<Left> left = {};
   };
   std::string queue;
   std::size_t max = 1;
   std::string owner;  // who claims: one name for each life of a process
   Duration lease = std::chrono::seconds(30);
   WallTime now{};
+  std::optional<std::vector<TaskId>> only = {};
 };
 
 // What is running under a claim: no more, no less.
@@ -110,6 +125,40 @@ struct Purge {
   core::State state = core::State::succeeded;
   WallTime ended_before{};
   std::size_t max = 1000;
+};
+
+// A broker has a message for each of these, as they stand with this token: one to run a task that
+// waits, or the dead letter of one that is dead. Said of a task that has moved on, or is not there,
+// it changes nothing. Answers how many it was said of. The next time that the task waits or is dead
+// it holds no more, since it has another token then, or another message.
+struct Carried {
+  using Answer = std::size_t;
+  std::vector<Held> tasks;
+};
+
+// Tasks of a queue for which a broker is to have a message, and has none that we know of: those
+// that wait, and those that are dead and had one while they lived. In any order, with payloads; a
+// task that does not change meanwhile is on exactly one page. As pages of List are, one may be
+// short.
+struct Uncarried {
+  struct Answer {
+    std::vector<TaskRecord> tasks;
+    std::string next;  // empty: that was the last page
+  };
+  std::string queue;
+  std::string cursor = {};
+  std::size_t limit = 100;
+  // Also those that wait, were due before this and are said to have one: where their broker has
+  // none any more, somebody has removed them there.
+  std::optional<WallTime> due_before = {};
+};
+
+// Takes back what was submitted, as though it had not been: removes tasks that are pending, were
+// never claimed and are not Carried, with all that belongs to them, and counts them as removed.
+// False for one that is anything else, or not there.
+struct Withdraw {
+  using Answer = std::vector<bool>;
+  std::vector<TaskId> tasks;
 };
 
 // Settings of a queue that outlive a process, and its last task. What is not given stays.
@@ -178,9 +227,10 @@ struct Asked {
   Result<typename Verb::Answer> answer = fail(ErrorCode::internal, "store", "was not carried out");
 };
 
-using Request = std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Change>,
-                             Asked<Overdue>, Asked<Purge>, Asked<Configure>, Asked<Find>,
-                             Asked<List>, Asked<Count>, Asked<Groups>, Asked<Audit>>;
+using Request =
+    std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Change>, Asked<Overdue>,
+                 Asked<Purge>, Asked<Configure>, Asked<Find>, Asked<List>, Asked<Count>,
+                 Asked<Groups>, Asked<Audit>, Asked<Carried>, Asked<Uncarried>, Asked<Withdraw>>;
 
 // Whether it can be answered by a reader: it changes nothing.
 [[nodiscard]] bool is_query(const Request& request) noexcept;

@@ -138,7 +138,7 @@ Result<void> check(const Condition& condition) {
   if (const auto age = parse_duration(condition.value); !age) {
     return fail(ErrorCode::invalid_argument, "read filter", "age: " + age.error().message);
   }
-  if (condition.how == Comparison::contains) {
+  if (condition.how != Comparison::less && condition.how != Comparison::more) {
     return fail(ErrorCode::invalid_argument, "read filter", "an age is compared with < or >");
   }
   return {};

@@ -142,14 +142,26 @@ std::optional<Identity> parse_identity(std::string_view text) {
 void Memory::note(const Identity& identity, Known known) {
   const auto [at, fresh] = known_.try_emplace(identity, known);
   if (!fresh) {
+    known.ambiguous = at->second.ambiguous;
     // What is there for sure stays so.
-    if (known.copy == Copy::confirmed) at->second = known;
+    if (at->second.copy == Copy::none || known.copy == Copy::confirmed) at->second = known;
     return;
   }
   order_.push_back(identity);
   if (order_.size() <= most_) return;
   known_.erase(order_.front());
   order_.pop_front();
+}
+
+void Memory::seen(const Identity& identity, std::uint64_t life) {
+  const auto found = known_.find(identity);
+  if (found == known_.end()) return note(identity, {.copy = Copy::none, .life = life});
+  if (found->second.life == life) found->second.ambiguous = true;
+}
+
+void Memory::forget(const Identity& identity) {
+  // Its place in the order stays, and is passed over when it comes to that.
+  known_.erase(identity);
 }
 
 std::optional<Memory::Known> Memory::find(const Identity& identity) const {

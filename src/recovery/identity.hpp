@@ -40,16 +40,22 @@ class Memory {
   enum class Copy : std::uint8_t {
     confirmed,  // it is there
     unknown,    // it may be there
+    none,       // it was delivered, and nothing was sent
   };
 
   struct Known {
     Copy copy = Copy::unknown;
     std::uint64_t life = 0;  // of the connection that the original came by
+    bool ambiguous = false;  // two of them came by one connection: what is said of one is not
+                             // said of the other
   };
 
   explicit Memory(std::size_t most) : most_(most) {}
 
   void note(const Identity& identity, Known known);
+  // It was delivered, for the first time that we know of or once more.
+  void seen(const Identity& identity, std::uint64_t life);
+  void forget(const Identity& identity);
   [[nodiscard]] std::optional<Known> find(const Identity& identity) const;
   [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
 

@@ -63,10 +63,10 @@ wire::JsonWriter begin_line(std::string& out, WallTime time, std::string_view ru
 
 }  // namespace
 
-void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view queue,
+void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view place,
                   std::size_t window) {
   auto writer = begin_line(out, time, run, "begin");
-  writer.key("queue").text(queue).key("window").number(window).end_object();
+  writer.key("queue").text(place).key("window").number(window).end_object();
   out += '\n';
 }
 
@@ -110,7 +110,9 @@ void EarlierRuns::read(std::string_view text) {
   }
   if (run == open_.end()) return;
   if (line->event == "end" && line->clean) {
-    open_.erase(run);
+    // A clean run has seen all that came again of those before it.
+    const std::string place = run->queue;
+    std::erase_if(open_, [&](const Open& open) { return open.queue == place; });
   } else if (line->event == "recovered") {
     const auto identity = parse_identity(line->key);
     if (!identity) return;
@@ -119,10 +121,20 @@ void EarlierRuns::read(std::string_view text) {
   }
 }
 
-std::vector<Identity> EarlierRuns::unsettled() const {
+std::vector<Identity> EarlierRuns::unsettled(std::string_view place) const {
   std::vector<Identity> all;
-  for (const Open& run : open_)
-    all.insert(all.end(), run.last.begin(), run.last.end());
+  for (const Open& run : open_) {
+    if (run.queue != place) continue;
+    // What was brought back twice by one run is not one message.
+    std::vector<Identity> sorted(run.last.begin(), run.last.end());
+    std::ranges::sort(sorted);
+    for (auto at = sorted.begin(); at != sorted.end();) {
+      const auto after =
+          std::ranges::find_if(at, sorted.end(), [&](const Identity& one) { return one != *at; });
+      if (after - at == 1) all.push_back(*at);
+      at = after;
+    }
+  }
   return all;
 }
 

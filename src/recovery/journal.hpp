@@ -15,7 +15,8 @@
 
 // The journal of recoveries: JSON lines, one for each message's fate, appended run after run.
 //
-//   {"time":"…","run":"…","event":"begin","queue":"app.dlq","window":1000}
+//   {"time":"…","run":"…","event":"begin","queue":"amqp://host:5672/%2f/app.dlq",
+//    "window":1000}
 //   {"time":"…","run":"…","event":"recovered","id":"4711","key":"9f86…","type":"CollectionScan",
 //    "exchange":"","routing_key":"collection.scan"}
 //   {"time":"…","run":"…","event":"kept","id":"4712","type":"…","reason":"…"}
@@ -47,7 +48,8 @@ struct Note {
   std::string_view reason = {};
 };
 
-void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view queue,
+// `place`: the broker and its queue, for people and to be compared.
+void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view place,
                   std::size_t window);
 void append_note(std::string& out, WallTime time, std::string_view run, const Note& note);
 // `clean`: every acknowledgement has reached the broker, so nothing of this run can come back.
@@ -59,7 +61,8 @@ class EarlierRuns {
  public:
   void read(std::string_view line);
 
-  [[nodiscard]] std::vector<Identity> unsettled() const;
+  // Of runs at `place` only: elsewhere the same message may have no copy.
+  [[nodiscard]] std::vector<Identity> unsettled(std::string_view place) const;
 
  private:
   struct Open {

@@ -301,7 +301,7 @@ class JournalText final : public Journal {
       runs.read(std::string_view(text).substr(at, end - at));
       at = end == std::string::npos ? text.size() : end + 1;
     }
-    return runs.unsettled();
+    return runs.unsettled("dlq");
   }
 
   std::string text;

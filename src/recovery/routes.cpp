@@ -15,9 +15,18 @@ Target by_type(const Letter& letter, const Routes& routes) {
   if (row != routes.map.end()) return row->second;
   // Without a header, what there is of a type is the routing key, which the map has on its right.
   if (!letter.has_type_header) {
+    // Of several rows the one whose exchange it came by; without that, a person has to say.
+    const std::string came_by = letter.deaths.empty() ? "" : letter.deaths.front().exchange;
+    const ports::Address* only = nullptr;
+    bool several = false;
     for (const auto& [type, address] : routes.map) {
-      if (address.routing_key == letter.type) return address;
+      if (address.routing_key != letter.type) continue;
+      if (address.exchange == came_by) return address;
+      several = several || (only && *only != address);
+      only = &address;
     }
+    if (several) return std::unexpected("the map has several rows for " + quoted(letter.type));
+    if (only) return *only;
   }
   return std::unexpected("the map has no type " + quoted(letter.type));
 }

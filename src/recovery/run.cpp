@@ -90,18 +90,29 @@ void Run::take(ports::Delivery delivery) {
   bring_back(std::move(entry), std::move(delivery));
 }
 
+bool Run::has_a_time_of_death(const ports::Message& message) {
+  const auto deaths = ports::deaths_of(message);
+  return !deaths.empty() && deaths.front().time.has_value();
+}
+
 // A message that is to go back to work; unless its copy is there already.
 void Run::bring_back(Entry entry, ports::Delivery delivery) {
   entry.identity = identity_of(delivery.message, entry.to);
   if (delivery.redelivered) {
     auto known = memory_.find(entry.identity);
     // One that came since the connection was last lost is another, however much it looks the same.
-    if (known && known->life == life_) known.reset();
+    if (known && (known->life == life_ || known->copy == Memory::Copy::none)) known.reset();
     const bool ours = known.has_value();
-    if (!known) known = earlier_.find(entry.identity);
+    if (!known) {
+      known = earlier_.find(entry.identity);
+      earlier_.forget(entry.identity);  // said of one message, not of the next like it
+    }
     if (known) {
       const bool is_there = known->copy == Memory::Copy::confirmed;
-      if (is_there && delivery.message.message_id && !delivery.message.message_id->empty()) {
+      // Acknowledged without a copy only if it cannot be another that looks the same: it has an id,
+      // and the broker itself has written down when it died.
+      const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
+      if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
         ++summary_.recognised;
         note({.event = "recognised",
               .id = &delivery.message.message_id,
@@ -114,6 +125,7 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
       entry.counted = ours && is_there;
     }
   }
+  memory_.seen(entry.identity, life_);
   entry.delivery = std::move(delivery);
   ++pending_;
   enqueue(std::move(entry));

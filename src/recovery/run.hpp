@@ -28,6 +28,7 @@ namespace holdfast::recovery {
 
 struct Options {
   std::string queue = {};  // the dead-letter queue
+  std::string place = {};  // it and its broker, for the journal
   Rules rules = {};        // its run id names this run
   std::string user = {};   // that we are at the broker
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
@@ -39,7 +40,7 @@ struct Options {
   bool persistent = false;                  // make copies persistent, whatever the original was
   // What is left in the queue is handed back, which some brokers count, and drop what was handed
   // back too often. At this count it is put at the end of the queue as a new message instead.
-  std::int64_t renew_at = 10;
+  std::int64_t renew_at = 3;
   Limits limits = {};
   Duration grace = std::chrono::seconds(10);  // for what is under way at the end
 };
@@ -147,6 +148,7 @@ class Run final : private ports::Receiver {
   void take(ports::Delivery delivery);
   void look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery);
   void bring_back(Entry entry, ports::Delivery delivery);
+  [[nodiscard]] static bool has_a_time_of_death(const ports::Message& message);
   void keep(Entry entry);
   void leave(Entry entry);
   void enqueue(Entry entry);

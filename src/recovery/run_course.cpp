@@ -52,8 +52,8 @@ void Run::check_queues(std::vector<std::string> queues) {
 
 void Run::begin_consuming() {
   if (parts_.journal) {
-    append_begin(journal_lines_, parts_.clock.wall_now(), options_.rules.run, options_.queue,
-                 options_.window);
+    append_begin(journal_lines_, parts_.clock.wall_now(), options_.rules.run,
+                 options_.place.empty() ? options_.queue : options_.place, options_.window);
     write_journal();
     if (ending_) return;
   }
@@ -101,7 +101,11 @@ void Run::interrupted(const Error& why) {
     summary_.planned = 0;
   }
   if (summary_.found && handled() < *summary_.found) caught_up_since_.reset();
-  if (ending_) close_when_idle();
+  // What was chosen and not sent yet comes to nobody any more.
+  if (ending_) {
+    summary_.cut_short = true;
+    close_when_idle();
+  }
 }
 
 // Time.

@@ -570,26 +570,5 @@ TEST(Run, a_journal_that_cannot_be_written_ends_it_and_loses_nothing) {
   EXPECT_EQ(full.everywhere().size(), 10U);  // none twice, none lost
 }
 
-TEST(Journal, torn_lines_are_passed_over) {
-  EarlierRuns runs;
-  runs.read(R"({"time":"x","run":"r","event":"begin","queue":"q","window":1})");
-  runs.read(R"({"run":"r","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
-  runs.read(R"({"run":"r","event":"recovered","key":"0001020304)");
-  runs.read("");
-  runs.read("[1]");
-  EXPECT_EQ(runs.unsettled().size(), 1U);
-}
-
-TEST(Journal, holds_no_more_than_can_be_in_doubt) {
-  EarlierRuns runs;
-  runs.read(R"({"run":"r","event":"begin","queue":"q","window":1})");
-  for (int i = 0; i < 3'000; ++i) {
-    const Identity identity = identity_of(dead(std::to_string(i)), {});
-    runs.read(R"({"run":"r","event":"recovered","key":")" + to_text(identity) + "\"}");
-  }
-  EXPECT_EQ(runs.unsettled().size(), copies_in_doubt(1));
-  EXPECT_EQ(runs.unsettled().back(), identity_of(dead("2999"), {}));
-}
-
 }  // namespace
 }  // namespace holdfast::recovery

@@ -59,9 +59,12 @@ std::string_view sentence_of(Ended ended) noexcept {
 
 bool Summary::all_done() const {
   if (ended == Ended::failed || error) return false;
-  if (dry) return true;
+  // Half a plan is none.
+  if (dry) {
+    return ended == Ended::empty || ended == Ended::caught_up || ended == Ended::limit;
+  }
   if (kept() > 0) return false;
-  if (ended == Ended::limit) return true;
+  if (ended == Ended::limit && !cut_short) return true;
   // What the filter leaves is meant to be left.
   return left.has_value() && *left <= passed;
 }

@@ -72,6 +72,7 @@ struct Summary {
   std::uint64_t duplicates = 0;  // copies that may be there twice
   std::uint64_t transient = 0;   // of recovered: not persistent, as their originals
   std::uint64_t interruptions = 0;
+  bool cut_short = false;     // the connection was lost while the last ones were under way
   std::uint64_t planned = 0;  // of a dry run: would be recovered
   Duration took = {};         // from the start to the end
   Duration worked = {};       // until the last message was settled

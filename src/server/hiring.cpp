@@ -6,8 +6,54 @@
 #include "handlers/command_rules.hpp"
 #include "handlers/webhook.hpp"
 #include "handlers/webhook_rules.hpp"
+#include "inputs/with_input.hpp"
 
 namespace holdfast::server {
+namespace {
+
+Result<inputs::InputOptions> options_of(const config::Input& input) {
+  inputs::InputOptions options{
+      .fetch = {.server = {.endpoint = std::string(input.s3.text.reveal()),
+                           .region = input.region,
+                           .path_style = input.path_style,
+                           .credentials = {std::string(input.access_key.reveal()),
+                                           std::string(input.secret_key.reveal()),
+                                           std::string(input.session_token.reveal())}},
+                .largest_bytes = input.largest,
+                .timeout = input.timeout,
+                .attempts = input.retry.attempts,
+                .wait = retry::exponential({.first = input.retry.first, .cap = input.retry.cap})},
+      .shown_endpoint = input.s3.shown,
+      .on_failure = input.on_failure == config::OnInputFailure::fail ? inputs::OnFailure::fail
+                                                                     : inputs::OnFailure::retry};
+  const std::pair<const std::string&, TextTemplate&> texts[] = {
+      {input.bucket, options.bucket}, {input.key, options.key}, {input.sha256, options.sha256}};
+  for (const auto& [text, into] : texts) {
+    auto parsed = TextTemplate::parse(text);
+    if (!parsed) return std::unexpected(std::move(parsed).error());
+    into = *std::move(parsed);
+  }
+  return options;
+}
+
+Result<std::shared_ptr<ports::Handler>> command_of(const config::Task& task,
+                                                   const HandlerGround& ground) {
+  std::shared_ptr<ports::Handler> command = std::make_shared<handlers::Command>(
+      ground.loop, handlers::CommandOptions{.command = task.command,
+                                            .folder = task.folder,
+                                            .pass = task.pass,
+                                            .most_result_bytes = task.max_result,
+                                            .grace = ground.stop_grace});
+  if (!task.input.is_set()) return command;
+  auto landing = ground.landing();
+  if (!landing) return std::unexpected(std::move(landing).error());
+  auto options = options_of(task.input);
+  if (!options) return std::unexpected(std::move(options).error());
+  return std::make_shared<inputs::WithInput>(std::move(command), *std::move(landing),
+                                             *std::move(options), ground.log, system_clock());
+}
+
+}  // namespace
 
 core::TaskPolicy policy_of(const config::Task& task) {
   core::TaskPolicy policy;
@@ -43,13 +89,7 @@ Result<std::shared_ptr<ports::Handler>> make_handler(const config::Task& task,
                                                      const HandlerGround& ground) {
   switch (task.run_by()) {
     case config::RunBy::pull: return nullptr;
-    case config::RunBy::command:
-      return std::make_shared<handlers::Command>(
-          ground.loop, handlers::CommandOptions{.command = task.command,
-                                                .folder = task.folder,
-                                                .pass = task.pass,
-                                                .most_result_bytes = task.max_result,
-                                                .grace = ground.stop_grace});
+    case config::RunBy::command: return command_of(task, ground);
     case config::RunBy::webhook: break;
   }
   handlers::WebhookOptions webhook{.url = std::string(task.webhook.text.reveal()),

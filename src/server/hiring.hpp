@@ -1,15 +1,18 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <holdfast/classify.hpp>
+#include <holdfast/log.hpp>
 #include <holdfast/result.hpp>
 
 #include "config/config.hpp"
 #include "core/rules.hpp"
 #include "engine/options.hpp"
+#include "inputs/landing.hpp"
 #include "io/address_guard.hpp"
 #include "io/http_client.hpp"
 #include "io/loop.hpp"
@@ -30,6 +33,9 @@ struct HandlerGround {
   io::HttpClient& client;
   const std::shared_ptr<const io::AddressGuard>& guard;
   Duration stop_grace;
+  Logger log = {};
+  // Where inputs come in; called for the first task that has one.
+  std::function<Result<std::shared_ptr<inputs::Landing>>()> landing;
 };
 // Nothing: workers elsewhere pull it.
 [[nodiscard]] Result<std::shared_ptr<ports::Handler>> make_handler(const config::Task& task,

@@ -24,18 +24,19 @@ std::unexpected<Error> failed(const std::string& path, ErrorCode code = ErrorCod
 
 }  // namespace
 
-Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path) {
+Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path,
+                                                       const std::string& place) {
   io::UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   if (!file) return failed(path, errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::conflict, "journal", path + ": another recovery writes it now");
   }
   auto journal = std::make_unique<JournalFile>(path, std::move(file));
-  if (auto read = journal->read(); !read) return std::unexpected(read.error());
+  if (auto read = journal->read(place); !read) return std::unexpected(read.error());
   return journal;
 }
 
-Result<void> JournalFile::read() {
+Result<void> JournalFile::read(const std::string& place) {
   recovery::EarlierRuns runs;
   std::array<char, 1 << 16> chunk{};
   std::string line;
@@ -55,7 +56,7 @@ Result<void> JournalFile::read() {
     }
   }
   is_torn_ = !line.empty();
-  unsettled_ = runs.unsettled();
+  unsettled_ = runs.unsettled(place);
   return {};
 }
 

@@ -15,8 +15,10 @@ namespace holdfast::server {
 // it open at a time. Each append is one write, so that a kill leaves whole lines but for the last.
 class JournalFile final : public recovery::Journal {
  public:
-  // Makes it, or reads what is there. Fails with conflict if somebody else has it open.
-  [[nodiscard]] static Result<std::unique_ptr<JournalFile>> open(const std::string& path);
+  // Makes it, or reads what is there of runs at `place`. Fails with conflict if somebody else has
+  // it open.
+  [[nodiscard]] static Result<std::unique_ptr<JournalFile>> open(const std::string& path,
+                                                                 const std::string& place);
 
   // Copies of runs before that may still have their originals in the queue. Once.
   [[nodiscard]] std::vector<recovery::Identity> take_unsettled() { return std::move(unsettled_); }
@@ -28,7 +30,7 @@ class JournalFile final : public recovery::Journal {
       : path_(std::move(path)), file_(std::move(file)) {}
 
  private:
-  [[nodiscard]] Result<void> read();
+  [[nodiscard]] Result<void> read(const std::string& place);
 
   const std::string path_;
   io::UniqueFd file_;

@@ -39,6 +39,7 @@ struct PullWorker::Parts {
   node::RemoteNode remote;
   std::shared_ptr<const io::AddressGuard> guard;
   std::optional<io::HttpClient> client;  // loop only, as is what follows
+  std::shared_ptr<inputs::Landing> landing;
   std::unique_ptr<io::Signals> signals;
   bool working = false;
   std::optional<Stopped> stopped;
@@ -86,7 +87,15 @@ Result<void> PullWorker::Parts::set_up(const config::Config& config, Options& op
   const HandlerGround ground{.loop = remote.node->loop(),
                              .client = *client,
                              .guard = guard,
-                             .stop_grace = config.shutdown.stop_grace};
+                             .stop_grace = config.shutdown.stop_grace,
+                             .log = options.log,
+                             .landing = [&]() -> Result<std::shared_ptr<inputs::Landing>> {
+                               if (landing) return landing;
+                               auto opened =
+                                   inputs::Landing::open(remote.node->loop(), config.inputs.folder);
+                               if (opened) landing = *opened;
+                               return opened;
+                             }};
   for (const auto& [name, task] : config.tasks) {
     if (task.run_by() == config::RunBy::pull) continue;
     auto classifier = classifier_of(task);
@@ -115,6 +124,7 @@ PullWorker::Stopped PullWorker::Parts::stop() {
   if (remote.node) {
     remote.node->on_loop([this] {
       client.reset();
+      landing.reset();
       signals.reset();
     });
   }

@@ -53,11 +53,12 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   if (!location) return std::unexpected(std::move(location).error());
   std::unique_ptr<JournalFile> journal;
   if (!settings.journal.empty()) {
-    auto opened = JournalFile::open(settings.journal);
+    auto opened = JournalFile::open(settings.journal, location->text());
     if (!opened) return std::unexpected(std::move(opened).error());
     journal = *std::move(opened);
   }
   settings.options.queue = location->queue;
+  settings.options.place = location->text();
   settings.options.user = location->user;
   settings.options.rules.run = UuidSource(system_random()).next(system_clock().wall_now()).text();
 

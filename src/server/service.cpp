@@ -17,6 +17,7 @@
 #include "node/running_server.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/recoveries.hpp"
 
@@ -73,6 +74,7 @@ struct Service::Parts {
   [[nodiscard]] Result<void> apply(const config::Config& next);  // on the loop
   void change_engine(const config::Config& old, const config::Config& now, Types types);
   [[nodiscard]] Result<std::shared_ptr<ports::Handler>> handler_of(const config::Task& task);
+  [[nodiscard]] Result<std::shared_ptr<inputs::Landing>> landing_place();
   [[nodiscard]] node::Node::Work work();
   void set_limits(const config::Config* old = nullptr);
   void announce_self();
@@ -87,6 +89,7 @@ struct Service::Parts {
 
   // Loop only.
   std::optional<io::HttpClient> client;
+  std::shared_ptr<inputs::Landing> landing;  // once a task has an input
   std::unique_ptr<io::Signals> signals;
   http::Routes routes;
   std::unique_ptr<http::Api> api;
@@ -116,6 +119,9 @@ Result<void> Service::Parts::start() {
     auto types = types_of(config, nullptr);
     if (types) all.types = *std::move(types);
     if (!types) hired = std::unexpected(std::move(types).error());
+    auto carried = carriages_of(config, node->loop(), options.log, all.on_broken);
+    if (carried) all.carried = *std::move(carried);
+    if (!carried) hired = std::unexpected(std::move(carried).error());
   });
   if (!hired) return hired;
   if (auto started = node->start_work(std::move(all)); !started) return started;
@@ -264,7 +270,16 @@ Result<std::shared_ptr<ports::Handler>> Service::Parts::handler_of(const config:
   return make_handler(task, {.loop = node->loop(),
                              .client = *client,
                              .guard = guard,
-                             .stop_grace = config.shutdown.stop_grace});
+                             .stop_grace = config.shutdown.stop_grace,
+                             .log = options.log,
+                             .landing = [this] { return landing_place(); }});
+}
+
+Result<std::shared_ptr<inputs::Landing>> Service::Parts::landing_place() {
+  if (landing) return landing;
+  auto opened = inputs::Landing::open(node->loop(), config.inputs.folder);
+  if (opened) landing = *opened;
+  return opened;
 }
 
 // Settings that the store keeps are those of the configuration from now on: a queue that it does
@@ -389,6 +404,7 @@ Service::Stopped Service::Parts::stop() {
     alerts.reset();
     seeing_api.reset();
     client.reset();
+    landing.reset();
     signals.reset();
   };
   if (node) node->on_loop(close);

@@ -75,6 +75,7 @@ constexpr auto kProblemFields = std::to_array<Field<Problem>>({
 struct Entry {
   std::optional<TaskId> id;
   bool existed = false;
+  bool outbound = false;
   std::optional<Problem> problem;
 };
 
@@ -85,6 +86,7 @@ struct Entry {
 constexpr auto kEntryFields = std::to_array<Field<Entry>>({
     field<&Entry::id>("id"),
     field<&Entry::existed>("existed"),
+    field<&Entry::outbound>("outbound"),
     {{.name = "problem"}, read_entry_problem},
 });
 
@@ -162,7 +164,8 @@ Result<std::vector<Answer>> read_answers(std::string_view json) {
     if (entry.problem) {
       answers.emplace_back(std::unexpected(std::move(*entry.problem)));
     } else {
-      answers.emplace_back(Accepted{.id = *entry.id, .existed = entry.existed});
+      answers.emplace_back(
+          Accepted{.id = *entry.id, .existed = entry.existed, .outbound = entry.outbound});
     }
   }
   return answers;

@@ -81,8 +81,9 @@ RC_GTEST_PROP(Problem, written_answers_read_back_as_themselves, ()) {
   std::vector<Answer> answers;
   for (int left = *rc::gen::inRange(0, 4); left > 0; --left) {
     if (*rc::gen::arbitrary<bool>()) {
-      answers.emplace_back(
-          Accepted{.id = testing::any_id(), .existed = *rc::gen::arbitrary<bool>()});
+      answers.emplace_back(Accepted{.id = testing::any_id(),
+                                    .existed = *rc::gen::arbitrary<bool>(),
+                                    .outbound = *rc::gen::arbitrary<bool>()});
     } else {
       answers.emplace_back(std::unexpected(any_problem()));
     }

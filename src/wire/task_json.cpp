@@ -110,6 +110,7 @@ constexpr auto kGroupFields = std::to_array<Field<FailureGroup>>({
 constexpr auto kAcceptedFields = std::to_array<Field<Accepted>>({
     required<&Accepted::id>("id"),
     field<&Accepted::existed>("existed"),
+    field<&Accepted::outbound>("outbound"),
 });
 
 struct Queues {
@@ -250,7 +251,9 @@ void write(JsonWriter& writer, const Failure& failure) {
 
 void write(JsonWriter& writer, const Accepted& accepted) {
   writer.begin_object().key("id").plain(accepted.id.text());
-  writer.key("existed").boolean(accepted.existed).end_object();
+  writer.key("existed").boolean(accepted.existed);
+  if (accepted.outbound) writer.key("outbound").boolean(true);
+  writer.end_object();
 }
 
 Result<TaskInfo> read_task(std::string_view json) {

@@ -41,7 +41,8 @@ void write(JsonWriter& writer, const Failure& failure);
 // The answer to a submission.
 struct Accepted {
   TaskId id = {};
-  bool existed = false;  // its key stood for this task before
+  bool existed = false;   // its key stood for this task before
+  bool outbound = false;  // recorded, and to be published: its broker does not have it yet
 
   bool operator==(const Accepted&) const = default;
 };

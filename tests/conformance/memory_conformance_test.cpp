@@ -1,4 +1,4 @@
-#include "conformance/store_conformance.hpp"
+#include "conformance/carried_conformance.hpp"
 #include "stores/memory/memory_store.hpp"
 
 namespace holdfast::conformance {
@@ -18,6 +18,7 @@ StoreKind memory_kind() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, testing::Values(memory_kind()), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, testing::Values(memory_kind()), name_of_kind);
 
 }  // namespace
 }  // namespace holdfast::conformance

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "conformance/store_conformance.hpp"
+#include "conformance/carried_conformance.hpp"
 #include "stores/sqlite/open.hpp"
 
 namespace holdfast::conformance {
@@ -40,6 +40,7 @@ StoreKind sqlite_kind() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, testing::Values(sqlite_kind()), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, testing::Values(sqlite_kind()), name_of_kind);
 
 }  // namespace
 }  // namespace holdfast::conformance

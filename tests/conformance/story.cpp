@@ -56,7 +56,7 @@ std::ostream& operator<<(std::ostream& out, const Step& step) {
 
 ports::Request Story::next(const Step& step) {
   now_ += one_of(kTimePasses, step.time);
-  switch (step.kind % 24) {
+  switch (step.kind % 28) {
     default: return ports::Asked<ports::Submit>{submit(step)};
     case 5:
     case 6:
@@ -81,6 +81,10 @@ ports::Request Story::next(const Step& step) {
     case 21: return ports::Asked<ports::Find>{{some_task(step).id}};
     case 22: return ports::Asked<ports::Count>{};
     case 23: return ports::Asked<ports::Groups>{{.limit = 1000}};
+    case 24: return ports::Asked<ports::Carried>{carried(step)};
+    case 25: return ports::Asked<ports::Uncarried>{{one_of(kQueues, step.which), "", 1000}};
+    case 26: return ports::Asked<ports::Withdraw>{{{some_task(step).id, some_task(step).id}}};
+    case 27: return ports::Asked<ports::Claim>{claim_only(step)};
   }
 }
 
@@ -100,6 +104,9 @@ ports::Submit Story::submit(const Step& step) {
     task.due = now_ + one_of(kDelays, number / 11);
     if (number % 4 == 0) task.deadline = now_ + 10s;
     if (number % 5 == 0) task.limits = {.attempts = 2, .timeout = 5s};
+    if (number % 6 == 0) task.carried = true;
+    if (number % 9 == 0) task.delivered = true;
+    if (number % 7 == 0) task.attempts = static_cast<int>(number % 3);
     if (number % 3 == 0) task.trace = "trace " + std::to_string(number % 7);
     verb.tasks.push_back(std::move(task));
   }
@@ -112,6 +119,23 @@ ports::Claim Story::claim(const Step& step) const {
           .owner = one_of(kOwners, step.how / 5),
           .lease = step.how % 2 == 0 ? Duration(3s) : Duration(10min),
           .now = now_};
+}
+
+ports::Claim Story::claim_only(const Step& step) {
+  ports::Claim verb = claim(step);
+  verb.only.emplace();
+  for (std::uint32_t i = 0; i < step.how % 4; ++i)
+    verb.only->push_back(some_task({step.kind, 4 * (step.which + i), step.how / 4, 0}).id);
+  return verb;
+}
+
+ports::Carried Story::carried(const Step& step) {
+  ports::Carried verb;
+  for (std::uint32_t i = 0; i < step.how % 4; ++i) {
+    const auto task = some_task({step.kind, 4 * (step.which + i), step.how / 4, 0});
+    verb.tasks.push_back({task.id, task.task.token});
+  }
+  return verb;
 }
 
 ports::Renew Story::renew(const Step& step) {

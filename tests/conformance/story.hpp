@@ -36,7 +36,9 @@ class Story {
  private:
   [[nodiscard]] ports::Submit submit(const Step& step);
   [[nodiscard]] ports::Claim claim(const Step& step) const;
-  [[nodiscard]] ports::Renew renew(const Step& step);
+  [[nodiscard]] ports::Claim claim_only(const Step& step);
+  ports::Carried carried(const Step& step);
+  ports::Renew renew(const Step& step);
   [[nodiscard]] ports::Change change(const Step& step);
   [[nodiscard]] ports::Purge purge(const Step& step) const;
   [[nodiscard]] ports::Configure configure(const Step& step) const;

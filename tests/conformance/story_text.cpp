@@ -30,6 +30,29 @@ std::string text(const Asked<ports::Claim>& asked) {
                   asked.answer->blocked ? ", blocked" : "");
   for (const TaskRecord& record : asked.answer->tasks)
     text += text_of(record);
+  for (const auto& left : asked.answer->left) {
+    text += fmt::format("  left {}: {}, token {}, due {}{}\n", left.id.text(),
+                        left.state ? core::to_string(*left.state) : "unknown", left.token.value,
+                        text_of(std::optional(left.due)), left.carried ? ", carried" : "");
+  }
+  return text;
+}
+
+std::string text(const Asked<ports::Carried>& asked) {
+  return fmt::format("carried: {}\n", *asked.answer);
+}
+
+std::string text(const Asked<ports::Withdraw>& asked) {
+  return fmt::format("withdraw: {}\n", fmt::join(*asked.answer, " "));
+}
+
+// In any order.
+std::string text(const Asked<ports::Uncarried>& asked) {
+  std::string text = fmt::format("uncarried: {}\n", asked.answer->tasks.size());
+  auto tasks = asked.answer->tasks;
+  std::ranges::sort(tasks, std::less(), &TaskRecord::id);
+  for (const TaskRecord& record : tasks)
+    text += text_of(record);
   return text;
 }
 

@@ -113,7 +113,7 @@ command = ["sh", "-c", "exit 65"]
         self.assertIn("store.migrated", "".join(server.log))
         after = self.run_verb("verify", "holdfast.db")
         self.assertEqual(after.returncode, 0, after.stderr)
-        self.assertIn("(schema 2)", after.stdout)
+        self.assertIn("(schema 3)", after.stdout)
         self.assertIn("nothing to do", self.run_verb("migrate").stdout)
 
     def test_without_room_nothing_is_accepted_and_nothing_lost_until_there_is_room(self):

@@ -22,14 +22,15 @@ ARROWS: dict[str, set[str]] = {
     "stores": {"include", "core", "ports", "io"},
     "brokers": {"include", "core", "ports", "io"},
     "handlers": {"include", "core", "ports", "io"},
+    "inputs": {"include", "core", "wire", "ports", "io"},
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "wire", "ports"},
     "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
     "seeing": {"include", "core", "wire", "ports", "engine"},
     "http": {"include", "core", "wire", "ports", "io", "engine", "node", "seeing"},
     "server": {
-        "include", "core", "wire", "ports", "io", "config", "brokers", "handlers", "engine", "recovery",
-        "node", "seeing", "http",
+        "include", "core", "wire", "ports", "io", "config", "brokers", "handlers", "inputs", "engine",
+        "recovery", "node", "seeing", "http",
     },
     "cli": {
         "include", "core", "wire", "ports", "io", "config", "recovery", "node", "http", "server",

@@ -100,7 +100,8 @@ Result<void> Connection::read() {
       if (!*frame) break;
       if (auto taken = take(**frame); !taken) return taken;
     }
-    if (*came < room.size()) return {};  // most likely that was all; poll knows
+    // Most likely that was all, and poll knows of what follows; but not of what TLS has decrypted.
+    if (*came < room.size() && !wire_->is_layered()) return {};
   }
   return {};
 }

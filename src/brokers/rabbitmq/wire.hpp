@@ -34,6 +34,9 @@ class Wire {
   // Goes on with what begin() has begun, when poll says so. True: it is up.
   [[nodiscard]] Result<bool> connected();
 
+  // More may be there to be read than poll knows of.
+  [[nodiscard]] bool is_layered() const noexcept { return tls_ != nullptr; }
+
   // 0: nothing is there, or nothing is taken, for now.
   [[nodiscard]] Result<std::size_t> read(std::span<char> into);
   [[nodiscard]] Result<std::size_t> write(std::string_view bytes);

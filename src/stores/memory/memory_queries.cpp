@@ -173,4 +173,29 @@ Result<ports::Groups::Answer> MemoryStore::run(const ports::Groups& verb) {
   return groups;
 }
 
+Result<ports::Uncarried::Answer> MemoryStore::run(const ports::Uncarried& verb) {
+  ports::Uncarried::Answer answer;
+  const auto after = verb.cursor.empty() ? Result<TaskId>(TaskId()) : TaskId::parse(verb.cursor);
+  if (!after) {
+    return fail(ErrorCode::invalid_argument, "uncarried", "no page gave this cursor");
+  }
+  for (auto at = tasks_.upper_bound(*after); at != tasks_.end(); ++at) {
+    const auto& [id, task] = *at;
+    const ports::TaskRecord& record = task.record;
+    const bool waits = record.task.state == State::pending || record.task.state == State::retrying;
+    const bool died = record.task.state == State::dead && task.carried;
+    if (record.queue != verb.queue || !(waits || died)) continue;
+    const bool late = waits && verb.due_before && record.task.due < *verb.due_before;
+    if (task.carried == record.task.token && !late) continue;
+    if (answer.tasks.size() == std::max<std::size_t>(verb.limit, 1)) {
+      answer.next = answer.tasks.back().id.text();
+      break;
+    }
+    ports::TaskRecord& told = answer.tasks.emplace_back(record);
+    told.key.clear();
+    told.attempts.clear();
+  }
+  return answer;
+}
+
 }  // namespace holdfast::stores

@@ -118,7 +118,7 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
     return fail(ErrorCode::conflict, "submit",
                 "task " + task.id.text() + " exists with another type, queue, payload or key");
   }
-  if (is_full(task.queue)) {
+  if (!task.delivered && is_full(task.queue)) {
     return fail(ErrorCode::overloaded, "submit",
                 "as many tasks wait in queue \"" + task.queue + "\" as its backlog allows (" +
                     std::to_string(settings_.at(task.queue).backlog) + "): try again later");
@@ -135,13 +135,17 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
   record.task.created = kept(task.created);
   record.task.due = kept(task.due);
   record.task.deadline = kept(task.deadline);
+  record.task.spent.attempts = std::max(task.attempts, 0);
   record.changed = record.task.created;
   if (!task.key.empty()) keys_.emplace(task.key, task.id);
-  tasks_.emplace(task.id, Kept{std::move(record), static_cast<std::int64_t>(++accepted_)});
+  Kept kept{std::move(record), static_cast<std::int64_t>(++accepted_)};
+  if (task.carried) kept.carried = core::Token();
+  tasks_.emplace(task.id, std::move(kept));
   return ports::Submit::Accepted{task.id, false};
 }
 
 Result<ports::Claim::Answer> MemoryStore::run(const ports::Claim& verb) {
+  if (verb.only) return claim_only(verb);
   const WallTime now = kept(verb.now);
   using Place = std::tuple<int, WallTime, std::int64_t>;  // in the order of claims
   std::map<Place, TaskRecord*> waiting;
@@ -155,18 +159,53 @@ Result<ports::Claim::Answer> MemoryStore::run(const ports::Claim& verb) {
   ports::Claim::Answer answer;
   for (auto& [place, record] : waiting) {
     if (answer.tasks.size() == verb.max || is_blocked(verb.queue)) break;
-    auto transition = core::claim(record->task, now);
-    if (!transition) return std::unexpected(transition.error());
-    const WallTime was_due = record->task.due;
-    core::apply(*transition, record->task);
-    record->changed = now;
-    record->owner = verb.owner;
-    record->lease_end = kept(saturating_add(now, verb.lease));
-    TaskRecord& claimed = answer.tasks.emplace_back(for_claim(*record));
-    claimed.waited_as = transition->from;
-    claimed.was_due = was_due;
+    auto claimed = claim_one(verb, *record);
+    if (!claimed) return std::unexpected(claimed.error());
+    answer.tasks.push_back(*std::move(claimed));
   }
   answer.next_due = next_due(verb.queue);
+  answer.blocked = is_blocked(verb.queue);
+  return answer;
+}
+
+Result<TaskRecord> MemoryStore::claim_one(const ports::Claim& verb, TaskRecord& record) {
+  const WallTime now = kept(verb.now);
+  auto transition = core::claim(record.task, now);
+  if (!transition) return std::unexpected(transition.error());
+  const WallTime was_due = record.task.due;
+  core::apply(*transition, record.task);
+  record.changed = now;
+  record.owner = verb.owner;
+  record.lease_end = kept(saturating_add(now, verb.lease));
+  TaskRecord claimed = for_claim(record);
+  claimed.waited_as = transition->from;
+  claimed.was_due = was_due;
+  return claimed;
+}
+
+Result<ports::Claim::Answer> MemoryStore::claim_only(const ports::Claim& verb) {
+  ports::Claim::Answer answer;
+  for (const TaskId& id : *verb.only) {
+    const auto found = tasks_.find(id);
+    if (found == tasks_.end() || found->second.record.queue != verb.queue) {
+      answer.left.push_back({.id = id});
+      continue;
+    }
+    TaskRecord& record = found->second.record;
+    const bool waits = is_waiting(record.task.state);
+    const bool has_room = answer.tasks.size() < verb.max && !is_blocked(verb.queue);
+    if (waits && record.task.due <= kept(verb.now) && has_room) {
+      auto claimed = claim_one(verb, record);
+      if (!claimed) return std::unexpected(claimed.error());
+      answer.tasks.push_back(*std::move(claimed));
+      continue;
+    }
+    answer.left.push_back({.id = id,
+                           .state = record.task.state,
+                           .token = record.task.token,
+                           .due = waits ? record.task.due : WallTime{},
+                           .carried = found->second.carried == record.task.token});
+  }
   answer.blocked = is_blocked(verb.queue);
   return answer;
 }
@@ -335,6 +374,36 @@ Result<ports::Configure::Answer> MemoryStore::run(const ports::Configure& verb) 
   settings.backlog = verb.backlog.value_or(settings.backlog);
   if (settings == Settings()) settings_.erase(verb.queue);
   return ports::Configure::Answer();
+}
+
+Result<ports::Carried::Answer> MemoryStore::run(const ports::Carried& verb) {
+  std::size_t said = 0;
+  for (const ports::Held& held : verb.tasks) {
+    const auto found = tasks_.find(held.id);
+    if (found == tasks_.end()) continue;
+    const core::Task& task = found->second.record.task;
+    if (task.token != held.token || !(is_waiting(task.state) || task.state == State::dead))
+      continue;
+    found->second.carried = held.token;
+    ++said;
+  }
+  return said;
+}
+
+Result<ports::Withdraw::Answer> MemoryStore::run(const ports::Withdraw& verb) {
+  ports::Withdraw::Answer answers;
+  for (const TaskId& id : verb.tasks) {
+    const auto found = tasks_.find(id);
+    const bool can = found != tasks_.end() && !found->second.carried &&
+                     found->second.record.task.state == State::pending &&
+                     found->second.record.task.token == core::Token();
+    answers.push_back(can);
+    if (!can) continue;
+    if (!found->second.record.key.empty()) keys_.erase(found->second.record.key);
+    ++removed_[static_cast<std::size_t>(State::pending)];
+    tasks_.erase(found);
+  }
+  return answers;
 }
 
 }  // namespace holdfast::stores

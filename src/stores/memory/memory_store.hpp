@@ -24,6 +24,8 @@ class MemoryStore final : public ports::Store {
   struct Kept {
     ports::TaskRecord record;  // with all that Find tells
     std::int64_t number = 0;   // the how-manieth that was accepted
+    // With which a broker had a message for it; nothing: none ever had.
+    std::optional<core::Token> carried = {};
   };
   struct Settings {
     bool paused = false;
@@ -63,8 +65,13 @@ class MemoryStore final : public ports::Store {
   Result<ports::Count::Answer> run(const ports::Count& verb);
   Result<ports::Groups::Answer> run(const ports::Groups& verb);
   Result<ports::Audit::Answer> run(const ports::Audit& verb);
+  Result<ports::Carried::Answer> run(const ports::Carried& verb);
+  Result<ports::Uncarried::Answer> run(const ports::Uncarried& verb);
+  Result<ports::Withdraw::Answer> run(const ports::Withdraw& verb);
 
   Result<ports::Submit::Accepted> accept(const ports::NewTask& task);
+  Result<ports::Claim::Answer> claim_only(const ports::Claim& verb);
+  Result<ports::TaskRecord> claim_one(const ports::Claim& verb, ports::TaskRecord& record);
   [[nodiscard]] bool is_blocked(const std::string& queue) const;
   [[nodiscard]] bool is_full(const std::string& queue) const;
   [[nodiscard]] std::optional<WallTime> next_due(const std::string& queue) const;

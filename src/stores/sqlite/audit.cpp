@@ -43,9 +43,9 @@ class Auditor {
     }
     for (const Look& look : audit_looks())
       make(look);
-    if (database_.number("select max(version) from schema_version") >= 2) {
-      make(audit_look_since_2());
-    }
+    const std::int64_t version = database_.number("select max(version) from schema_version");
+    if (version >= 2) make(audit_look_since_2());
+    if (version >= 3) make(audit_look_since_3());
     step("counters");
     for (ports::Finding& finding : audit_tally(database_, options_.repair, misplaced_, report_))
       note(std::move(finding));

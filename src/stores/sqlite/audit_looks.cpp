@@ -295,6 +295,16 @@ const Look& audit_look_since_2() {
   return look;
 }
 
+const Look& audit_look_since_3() {
+  static const Look look{
+      "what brokers carry",
+      "carried c left join task t on t.seq = c.seq",
+      true,
+      {Fault{"t.seq is null", "'carried holds row ' || c.seq || ', which is no task'",
+             "delete from carried where seq in (select c.seq $)"}}};
+  return look;
+}
+
 const std::vector<Look>& audit_looks() {
   static const std::vector<Look> looks{
       {"settings of queues", "queue q", false, of_settings()},

@@ -34,5 +34,6 @@ struct Look {
 [[nodiscard]] const std::vector<Look>& audit_looks();
 // Of what version 1 of the schema does not have.
 [[nodiscard]] const Look& audit_look_since_2();
+[[nodiscard]] const Look& audit_look_since_3();
 
 }  // namespace holdfast::stores::sqlite

@@ -141,4 +141,51 @@ void Queries::list_others(const List& verb, const Cursor& from, Lister& lister) 
   }
 }
 
+// Those that wait first, then the dead: letters 'u' and 'U' of the cursor.
+Result<Uncarried::Answer> Queries::answer(const Uncarried& verb) {
+  Uncarried::Answer answer;
+  const auto queue = names_.find(verb.queue);
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+  const bool at_dead = verb.cursor.starts_with('U');
+  Cursor cursor{.listing = 'u', .at = {0, kFirst, kFirst, kFirst}};
+  if (!verb.cursor.empty()) {
+    const Result<Cursor> from = Cursor::parse(verb.cursor, at_dead ? 'U' : 'u');
+    if (!from) return std::unexpected(from.error());
+    cursor = *from;
+  }
+  if (!queue) return answer;
+  std::vector<std::int64_t> seqs;
+  const std::size_t most = std::max<std::size_t>(verb.limit, 1);
+  const auto look = [&](Row row) {
+    for (int i = 0; i < 4; ++i)
+      cursor.at[static_cast<std::size_t>(i)] = row.integer(i);
+    seqs.push_back(row.integer(3));
+  };
+  if (at_dead) {
+    statements_->uncarried_dead.each(look, *queue, 0, 0, cursor.at[3], most);
+  } else {
+    statements_->uncarried_waiting.each(look, *queue, cursor.at[1], cursor.at[2], cursor.at[3],
+                                        most, verb.due_before.value_or(WallTime::min()));
+  }
+  for (const std::int64_t seq : seqs) {
+    std::optional<TaskRecord> found;
+    statements_->by_seq.first([&](Row row) { found = record(row); }, seq);
+    if (!found) continue;
+    place(seq, *found);
+    statements_->payload.first(
+        [&](Row row) {
+          found->payload = row.string(0);
+          if (!row.is_null(1)) found->trace = row.string(1);
+        },
+        seq);
+    answer.tasks.push_back(*std::move(found));
+  }
+  if (seqs.size() == most) {
+    answer.next = cursor.text();
+  } else if (!at_dead) {
+    answer.next = Cursor{.listing = 'U', .at = {0, kFirst, kFirst, kFirst}}.text();
+  }
+  return answer;
+}
+
 }  // namespace holdfast::stores::sqlite

@@ -21,6 +21,7 @@ class Queries {
   [[nodiscard]] Result<ports::List::Answer> answer(const ports::List& verb);
   [[nodiscard]] ports::Count::Answer answer(const ports::Count& verb);
   [[nodiscard]] ports::Groups::Answer answer(const ports::Groups& verb);
+  [[nodiscard]] Result<ports::Uncarried::Answer> answer(const ports::Uncarried& verb);
 
   // What record() reads, of `task t`, in this order; the payload may follow as column 18.
   static constexpr const char* kTaskColumns =

@@ -37,6 +37,19 @@ Queries::Statements::Statements(Database& database)
              "select state, fingerprint, count, first_seen, last_seen, example from failure_group"
              " order by last_seen desc, state, fingerprint limit ?1"),
 
+      payload(database, "select payload, trace from task where seq = ?1"),
+      uncarried_waiting(
+          database,
+          "select w.queue, w.rank, w.due, w.seq from waiting w left join carried c on c.seq = w.seq"
+          " where w.queue = ?1 and (w.rank, w.due, w.seq) > (?2, ?3, ?4)"
+          " and (c.token is not w.token or w.due < ?6)"
+          " order by w.rank, w.due, w.seq limit ?5"),
+      uncarried_dead(
+          database,
+          "select t.queue, 0, 0, c.seq from carried c join parked p on p.seq = c.seq"
+          " join task t on t.seq = c.seq where t.queue = ?1 and c.seq > ?4 and p.state = 5"
+          " and c.token <> p.token order by c.seq limit ?5"),
+
       all_seqs(database, "select 0, 0, 0, seq from task where seq < ?4 order by seq desc limit ?5"),
       waiting_seqs(database,
                    "select queue, rank, due, seq, state from waiting"

@@ -20,6 +20,12 @@ struct Queries::Statements {
   Statement groups;        // ?1 most
 
   // Pages of seqs, each from the place after its cursor; see Lister.
+  Statement payload;  // ?1 seq → payload, trace
+  // of queue ?1, after (rank ?2, due ?3, seq ?4), at most ?5
+  Statement uncarried_waiting;
+  // of queue ?1, after seq ?4, at most ?5
+  Statement uncarried_dead;
+
   Statement all_seqs;
   Statement waiting_seqs;
   Statement retrying_seqs;

@@ -142,9 +142,18 @@ alter table task add column trace text;
 alter table queue add column backlog integer not null default 0;
 )sql";
 
+// With which token a broker last had a message for the task: of queues that a broker carries only,
+// so that all others pay nothing for it.
+constexpr std::string_view kVersion3 = R"sql(
+create table carried (
+  seq integer primary key,
+  token integer not null
+);
+)sql";
+
 // Each entry brings a file from the version before to its own. Entries are never changed once
 // released: files of that version exist.
-constexpr std::array kVersions{kVersion1, kVersion2};
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3};
 
 bool has_table(Database& database, std::string_view name) {
   bool found = false;

@@ -14,7 +14,7 @@ Writer::Statements::Statements(Database& database)
       commit(database, "commit"),
 
       insert_task(database,
-                  "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, 0, 0, 0, 0, 0,"
+                  "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, ?15, 0, 0, 0, 0,"
                   " ?9, ?10, ?11, ?12, ?13, ?14) on conflict (id) do nothing"),
       wait_new(database,
                "insert or fail into waiting select queue, -priority, due, seq, state, token"
@@ -37,6 +37,16 @@ Writer::Statements::Statements(Database& database)
                     " where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
       end_waiting(database,
                   "delete from waiting where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
+
+      take_one(database,
+               ("select " + kTask + ", t.payload, t.trace from task t where t.seq = ?1").c_str()),
+      begin_running_one(database, "insert into running values (?1, ?2, ?3, ?4, ?5)"),
+
+      carry(database,
+            "insert into carried values (?1, ?2)"
+            " on conflict do update set token = excluded.token"),
+      find_carried(database, "select token from carried where seq = ?1"),
+      delete_carried(database, "delete from carried where seq = ?1"),
 
       renew(database, "update running set lease_end = ?2 where seq = ?1"),
       overdue(database, ("select " + kTask +

@@ -26,6 +26,13 @@ struct Writer::Statements {
   // of those up to (due ?3, seq ?4) at rank ?2 of queue ?1:
   Statement begin_running;  // ?5 owner, ?6 now, ?7 lease_end
   Statement end_waiting;
+  Statement take_one;           // ?1 seq → as `take`
+  Statement begin_running_one;  // ?1 seq, ?2 token, ?3 owner, ?4 now, ?5 lease_end
+
+  // carried by a broker
+  Statement carry;         // ?1 seq, ?2 token
+  Statement find_carried;  // ?1 seq → token
+  Statement delete_carried;
 
   // claims
   Statement renew;    // ?1 seq, ?2 lease_end

@@ -182,6 +182,7 @@ Result<Purge::Answer> Writer::answer(const Purge& verb) {
         seq);
     (succeeded ? statements_->delete_succeeded : statements_->unpark).run(seq);
     statements_->delete_attempts.run(seq);
+    statements_->delete_carried.run(seq);
     statements_->delete_task.run(seq);
   }
   return seqs.size();

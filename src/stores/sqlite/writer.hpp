@@ -72,6 +72,15 @@ class Writer final : public ports::Store {
   void claim_rank(const ports::Claim& verb, Names::Id queue, std::int64_t rank, std::size_t most,
                   ports::Claim::Answer& answer);
 
+  ports::Claim::Answer claim_only(const ports::Claim& verb, Names::Id queue, std::size_t room);
+  // A row of `take`: the record as it runs from now on, remembered as claimed.
+  ports::TaskRecord begin(const Row& row, const ports::Claim& verb, Names::Id queue,
+                          std::int64_t rank, Names::Id owner);
+
+  ports::Carried::Answer answer(const ports::Carried& verb);
+  ports::Withdraw::Answer answer(const ports::Withdraw& verb);
+  [[nodiscard]] std::optional<std::int64_t> carried_token(std::int64_t seq);
+
   ports::Renew::Answer answer(const ports::Renew& verb);
   ports::Overdue::Answer answer(const ports::Overdue& verb);
 

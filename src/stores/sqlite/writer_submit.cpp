@@ -27,7 +27,7 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
     return same_as(*same, task);
   }
   const Names::Id queue = names_.intern(task.queue);
-  if (auto refusal = refusal_of(queue)) {
+  if (auto refusal = task.delivered ? std::nullopt : refusal_of(queue)) {
     // What exists already adds nothing to the backlog.
     if (!statements_->seq_by_id.first(found, Blob{id_bytes(task.id)})) {
       return std::unexpected(*std::move(refusal));
@@ -45,13 +45,14 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
   statements_->insert_task.run(seq, Blob{id_bytes(task.id)}, queue, names_.intern(task.type),
                                task.priority, task.created, static_cast<int>(core::State::pending),
                                task.due, task.deadline, task.limits.attempts, timeout, key,
-                               Blob{task.payload}, trace);
+                               Blob{task.payload}, trace, std::max(task.attempts, 0));
   if (database_.changes() == 0) {
     statements_->seq_by_id.first(found, Blob{id_bytes(task.id)});
     return same_as(same.value(), task);
   }
   last_seq_ = seq;
   if (key) statements_->insert_key.run(*key, seq);
+  if (task.carried) statements_->carry.run(seq, 0);
   tally_.accept(queue);
   return Submit::Accepted{.id = task.id, .existed = false};
 }

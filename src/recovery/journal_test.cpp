@@ -1,0 +1,62 @@
+#include "recovery/journal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recovery/recovery_testing.hpp"
+
+namespace holdfast::recovery {
+namespace {
+
+using ::testing::Contains;
+using testing::dead;
+using ::testing::IsEmpty;
+
+TEST(Journal, torn_lines_are_passed_over) {
+  EarlierRuns runs;
+  runs.read(R"({"time":"x","run":"r","event":"begin","queue":"q","window":1})");
+  runs.read(R"({"run":"r","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
+  runs.read(R"({"run":"r","event":"recovered","key":"0001020304)");
+  runs.read("");
+  runs.read("[1]");
+  EXPECT_EQ(runs.unsettled("q").size(), 1U);
+}
+
+TEST(Journal, holds_no_more_than_can_be_in_doubt) {
+  EarlierRuns runs;
+  runs.read(R"({"run":"r","event":"begin","queue":"q","window":1})");
+  for (int i = 0; i < 3'000; ++i) {
+    const Identity identity = identity_of(dead(std::to_string(i)), {});
+    runs.read(R"({"run":"r","event":"recovered","key":")" + to_text(identity) + "\"}");
+  }
+  EXPECT_EQ(runs.unsettled("q").size(), copies_in_doubt(1));
+  EXPECT_THAT(runs.unsettled("q"), Contains(identity_of(dead("2999"), {})));
+}
+
+TEST(Journal, what_was_done_elsewhere_says_nothing_of_this_queue) {
+  EarlierRuns runs;
+  runs.read(R"({"run":"r","event":"begin","queue":"amqp://test/%2f/dlq","window":1})");
+  runs.read(R"({"run":"r","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
+  EXPECT_THAT(runs.unsettled("amqp://production/%2f/dlq"), IsEmpty());
+  EXPECT_EQ(runs.unsettled("amqp://test/%2f/dlq").size(), 1U);
+}
+
+TEST(Journal, two_of_the_same_in_one_run_are_not_one_message) {
+  EarlierRuns runs;
+  runs.read(R"({"run":"r","event":"begin","queue":"q","window":1})");
+  for (int i = 0; i < 2; ++i)
+    runs.read(R"({"run":"r","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
+  EXPECT_THAT(runs.unsettled("q"), IsEmpty());
+}
+
+TEST(Journal, a_clean_run_closes_those_before_it_at_the_same_place) {
+  EarlierRuns runs;
+  runs.read(R"({"run":"a","event":"begin","queue":"q","window":1})");
+  runs.read(R"({"run":"a","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
+  runs.read(R"({"run":"b","event":"begin","queue":"q","window":1})");
+  runs.read(R"({"run":"b","event":"end","ended":"empty","clean":true})");
+  EXPECT_THAT(runs.unsettled("q"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace holdfast::recovery
