@@ -231,7 +231,7 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
 
 std::string recover_plan(const recovery::Run::Outcome& outcome, const std::string& place) {
   const Summary& summary = outcome.summary;
-  std::string out = "DLQ RECOVERY, DRY RUN: nothing was sent\n";
+  std::string out = "DLQ RECOVERY, DRY RUN: nothing was brought back\n";
   out += visible(place, kColumns) + "\n\n";
   std::size_t shown = 0;
   std::uint64_t rest = outcome.plan.others();
@@ -252,6 +252,9 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   append_row(out, "would be recovered", summary.planned);
   append_row(out, "would be kept", summary.skipped.total());
   if (summary.passed > 0) append_row(out, "are not chosen", summary.passed);
+  if (summary.renewed > 0) {
+    append_row(out, "are at the end of the queue now: see --renew-at", summary.renewed);
+  }
   append_end(out, summary);
   append_wrapped(out,
                  "The messages are where they were, in their order. The broker has marked them as "

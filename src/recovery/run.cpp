@@ -69,7 +69,7 @@ void Run::received(std::vector<ports::Delivery> deliveries) {
 void Run::take(ports::Delivery delivery) {
   const Letter letter = read_letter(delivery);
   Decision decision = decide(letter, options_.rules, parts_.clock.wall_now());
-  if (options_.dry) return look(letter, decision);
+  if (options_.dry) return look(letter, decision, std::move(delivery));
   Entry entry{.to = std::move(decision.to),
               .type = letter.type,
               .deliveries = letter.deliveries,
@@ -132,16 +132,25 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
   if (options_.limit && chosen() >= *options_.limit) end(Ended::limit);
 }
 
-// Of a dry run.
-void Run::look(const Letter& letter, const Decision& decision) {
+// Of a dry run. It leaves a message where it is, unless that wears it out: to be looked at and
+// handed back once more may be the end of it.
+void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
+  if (decision.what == Decision::What::kept_again) {
+    ++held_.again;
+    return parts_.broker.hold(*consumer_, delivery.tag);
+  }
   plan_.note(letter, decision);
-  const bool goes = decision.what == Decision::What::recover;
-  if (goes) ++summary_.planned;
+  if (decision.what == Decision::What::recover) ++summary_.planned;
   if (decision.what == Decision::What::pass) ++held_.passed;
   if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);
   ++held_.held;
-  parts_.broker.hold(*consumer_, letter.delivery->tag);
-  if (letter.deliveries >= options_.renew_at) end(Ended::worn);
+  if (letter.deliveries >= options_.renew_at) {
+    Entry entry{.purpose = Entry::Purpose::renew, .type = letter.type, .looked = true};
+    entry.delivery = std::move(delivery);
+    enqueue(std::move(entry));
+  } else {
+    parts_.broker.hold(*consumer_, delivery.tag);
+  }
   if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
 }
 
@@ -169,6 +178,7 @@ void Run::leave(Entry entry) {
 }
 
 void Run::tally(Kept& kept, const Entry& entry) {
+  if (entry.looked) return;  // counted when it was
   ++kept.held;
   if (entry.passed) {
     ++kept.passed;

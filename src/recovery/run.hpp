@@ -120,6 +120,7 @@ class Run final : private ports::Receiver {
     std::int64_t deliveries = 0;
     bool failed = false;   // of what is kept: it was sent, and not taken
     bool passed = false;   // of what is kept: nobody has asked for it
+    bool looked = false;   // by a dry run, which has counted it
     bool doubt = false;    // a copy may be there already
     bool counted = false;  // as recovered, before
     std::string why = {};  // of what is kept
@@ -145,7 +146,7 @@ class Run final : private ports::Receiver {
 
   // What becomes of one message.
   void take(ports::Delivery delivery);
-  void look(const Letter& letter, const Decision& decision);
+  void look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery);
   void bring_back(Entry entry, ports::Delivery delivery);
   [[nodiscard]] static bool has_a_time_of_death(const ports::Message& message);
   void keep(Entry entry);

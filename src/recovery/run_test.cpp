@@ -482,17 +482,23 @@ TEST(Run, trap_2_what_was_handed_back_often_is_renewed_instead) {
   EXPECT_EQ(run_again("run 4").skipped.total(), 2U);  // they are as any other to the next
 }
 
-TEST(Run, a_dry_run_stops_before_it_wears_messages_out) {
+TEST(Run, trap_2_a_dry_run_wears_no_message_out) {
   World world;
   world.broker.counts_returns = true;
   world.options.renew_at = 2;
   world.options.dry = true;
   world.put(6);
-  static_cast<void>(world.run());
-  static_cast<void>(world.run());
-  const Summary& third = world.run();
-  EXPECT_EQ(third.ended, Ended::worn);
+  for (int i = 0; i < 7; ++i) {
+    world.options.rules.run = "run " + std::to_string(i);
+    const Summary& summary = world.run();
+    EXPECT_EQ(summary.ended, Ended::empty);
+    EXPECT_EQ(summary.planned, 6U);
+    EXPECT_EQ(summary.renewed, i % 2 == 0 && i > 0 ? 6U : 0U);
+    for (const auto& stored : world.broker.queues["dlq"])
+      EXPECT_LE(stored.handed_back, 2);
+  }
   EXPECT_EQ(world.everywhere().size(), 6U);
+  EXPECT_THAT(world.broker.ids("target"), IsEmpty());
 }
 
 TEST(Run, journal_has_a_line_before_each_acknowledgement) {

@@ -37,7 +37,6 @@ std::string_view to_string(Ended ended) noexcept {
     case Ended::total: return "total";
     case Ended::stall: return "stall";
     case Ended::asked: return "asked";
-    case Ended::worn: return "worn";
     case Ended::failed: return "failed";
   }
   return "failed";
@@ -53,8 +52,6 @@ std::string_view sentence_of(Ended ended) noexcept {
     case Ended::total: return "its time is over (--total)";
     case Ended::stall: return "nothing got on any more (--stall)";
     case Ended::asked: return "it was asked to end";
-    case Ended::worn:
-      return "a message was handed back so often that its broker may drop it (--renew-at)";
     case Ended::failed: return "it could not go on";
   }
   return "";

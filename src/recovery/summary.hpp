@@ -45,7 +45,6 @@ enum class Ended : std::uint8_t {
   total,      // its time is over
   stall,      // nothing got on
   asked,      // by a signal, or a server that ends
-  worn,       // a dry run met a message that the broker may drop if it is looked at again and again
   failed,     // `error` says why
 };
 

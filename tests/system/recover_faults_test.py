@@ -73,9 +73,9 @@ class Faults(unittest.TestCase):
         wait_until(lambda: self.letters.count(self.target) >= count)
 
     def test_killed_at_random_points_again_and_again(self):
-        ids = self.letters.die_many(4000)
+        ids = self.letters.die_many(2500)
         kills = 0
-        while self.letters.count(self.letters.dlq) > 0 and kills < 40:
+        while self.letters.count(self.letters.dlq) > 0 and kills < 25:
             run = self.start("--window", "200")
             began = self.letters.count(self.target)
             goal = began + self.random.randrange(1, 300)
@@ -92,7 +92,7 @@ class Faults(unittest.TestCase):
         print(f"  {kills} kills", file=sys.stderr)
 
     def test_killed_before_its_acknowledgements_arrive_a_journal_knows_its_copies(self):
-        ids = self.letters.die_many(100)
+        ids = self.letters.die(100)
         journal = os.path.join(self.folder, "journal.jsonl")
 
         def noted():
@@ -105,9 +105,10 @@ class Faults(unittest.TestCase):
             run = self.start("--journal", journal, port=proxy.port)
             wait_until(lambda: noted() == 100)
             self.kill(run)
-        wait_until(lambda: self.letters.count(self.letters.dlq) == 100)
-        self.assertEqual(self.letters.count(self.target), 100)  # all of them are there twice
-        summary = self.end_of(self.start("--journal", journal))
+            proxy.swallows = None
+            wait_until(lambda: self.letters.count(self.letters.dlq) == 100)
+            self.assertEqual(self.letters.count(self.target), 100)  # all of them are there twice
+            summary = self.end_of(self.start("--journal", journal, port=proxy.port))
         self.assertEqual((summary["recognised"], summary["recovered"]["total"]), (100, 0))
         self.check(ids, most_twice=0)
 
@@ -129,11 +130,11 @@ class Faults(unittest.TestCase):
                         self.assertGreater(proxy.cuts, cuts)
 
     def test_cut_at_random_under_load(self):
-        ids = self.letters.die_many(4000)
+        ids = self.letters.die_many(2500)
         with tcp_proxy.Proxy(self.broker.port) as proxy:
             run = self.start("--window", "100", port=proxy.port)
             goal = 0
-            while run.poll() is None and proxy.cuts < 12 and goal < 3500:
+            while run.poll() is None and proxy.cuts < 12 and goal < 2200:
                 goal += self.random.randrange(100, 400)
                 while run.poll() is None and self.letters.count(self.target) < goal:
                     time.sleep(0.002)
@@ -182,13 +183,14 @@ class Faults(unittest.TestCase):
 
     def test_a_memory_alarm_makes_it_wait(self):
         ids = self.letters.die_many(3000)
-        run = self.start("--window", "50", "--rate", "1000/s", "--stall", "60s")
+        run = self.start("--window", "50", "--rate", "300/s", "--stall", "60s")
         self.progress(300)
+        self.addCleanup(self.broker.ctl, "set_vm_memory_high_watermark", "absolute", "2GB")
         self.broker.ctl("set_vm_memory_high_watermark", "0.00001")
         before = self.letters.count(self.target)
         time.sleep(1)  # that is what is looked at: it neither goes on nor ends
         self.assertIsNone(run.poll())
-        self.assertLess(self.letters.count(self.target) - before, 700)
+        self.assertLess(self.letters.count(self.target) - before, 250)
         self.broker.ctl("set_vm_memory_high_watermark", "absolute", "2GB")
         summary = self.end_of(run)
         self.assertEqual(summary["recovered"]["total"], 3000)

@@ -337,14 +337,9 @@ class RecoverTest(unittest.TestCase):
             self.assertEqual(summary["still_in_queue"], 10, summary)
             renewed += summary["renewed"]
         self.assertGreaterEqual(renewed, 10)
-        ended = set()
-        for _ in range(3):
-            done = recover("--from", self.letters.url, "--map", path, "--renew-at", "3", "--dry-run", *QUICK, "--json")
-            summary = json.loads(done.stdout)
-            ended.add(summary["ended"])
-            # A plan that is not whole says so: whoever looks again wears the messages out.
-            self.assertEqual(done.returncode, 3 if summary["ended"] == "worn" else 0, done.stdout)
-        self.assertIn("worn", ended)
+        for _ in range(8):
+            summary = self.recover("--map", path, "--renew-at", "3", "--dry-run")
+            self.assertEqual(summary["still_in_queue"], 10, summary)
         summary = self.recover("--to", self.target)
         self.assertEqual(sorted(self.letters.ids(self.target)), sorted(ids))
 
