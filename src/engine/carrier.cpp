@@ -139,7 +139,8 @@ bool Carrier::finish() {
       floor_.on_progress();
     });
   }
-  const bool busy = !gathered_.empty() || !bursts_.empty() || !marks_.empty() || marking_ > 0;
+  const bool busy =
+      !gathered_.empty() || !bursts_.empty() || !marks_.empty() || marking_ > 0 || finding_ > 0;
   if (closing_ || (busy && !out_of_time_)) return closing_ && out_of_time_;
   closing_ = true;
   for (const std::shared_ptr<Burst>& burst : std::vector(bursts_))

@@ -161,6 +161,7 @@ class Carrier final : private ports::Receiver {
   std::unordered_multimap<TaskId, Joined> joined_;
   std::vector<ports::Held> marks_;
   std::size_t marking_ = 0;
+  std::size_t finding_ = 0;  // records asked for, to be sent when they are there
   bool flush_posted_ = false;
 
   bool sweeping_ = false;

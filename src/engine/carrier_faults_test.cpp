@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/carrier_testing.hpp"
+#include "support/carried_world.hpp"
 
 namespace holdfast::engine {
 namespace {

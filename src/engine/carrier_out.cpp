@@ -184,7 +184,11 @@ void Carrier::send(const ports::TaskRecord& task, const core::Transition& transi
 
 // If it still stands there.
 void Carrier::send_found(const TaskId& id, core::State to) {
+  ++finding_;
   floor_.ask(floor_.parts.reader, ports::Find{id}, [this, to](ports::Asked<ports::Find>& asked) {
+    --finding_;
+    // Behind what follows: a shutdown that waits for this looks again then.
+    if (stopped_) floor_.parts.loop.post(floor_.guarded([this] { floor_.on_progress(); }));
     if (!asked.answer) {
       behind_ = true;
       return sweep_after(carriage_.sweep_every);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/carried_message.hpp"
-#include "engine/carrier_testing.hpp"
+#include "support/carried_world.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -22,6 +22,7 @@ core::TaskPolicy three_attempts() {
   return {.attempts = 3, .wait = retry::fixed(1s)};
 }
 
+// R6
 TEST(Carrier, R6_declares_the_dead_letter_queue_and_the_queue_that_leads_to_it) {
   CarriedWorld world;
   world.start(succeeding());
@@ -331,6 +332,28 @@ TEST(Carrier, N7_a_shutdown_names_messages_that_had_no_name) {
   EXPECT_EQ(handler->started, 8U) << "a deploy runs nothing twice";
   EXPECT_EQ(world.store.tasks().size(), 8U);
   EXPECT_EQ(world.at(State::succeeded), 8U);
+}
+
+TEST(Carrier, N7_a_shutdown_waits_for_the_records_of_what_it_names) {
+  CarriedWorld world;
+  world.carry();
+  world.engine->start();  // nobody claims
+  world.loop.settle();
+  for (int i = 0; i < 8; ++i)
+    world.queues->put("q", {.body = "same", .headers = {}});
+  world.broker->deliver();
+  world.loop.settle();
+  ASSERT_EQ(world.store.tasks().size(), 8U);
+  world.lane.takes = 100ms;  // the store answers after all else is done
+  bool stopped = false;
+  world.engine->shut_down([&](auto) { stopped = true; });
+  world.loop.pass(2s);
+  EXPECT_TRUE(stopped);
+  world.lane.takes = {};
+  const auto handler = succeeding();
+  world.live_again(handler);
+  world.loop.pass(5min);
+  EXPECT_EQ(handler->started, 8U) << "none twice";
 }
 
 TEST(Carrier, a_queue_that_stands_still_is_not_consumed_by_the_next_life) {

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
 #include <optional>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
 #include "core/nearest_name.hpp"
-#include "core/units.hpp"
+#include "io/text_file.hpp"
 #include "io/toml.hpp"
 
 namespace holdfast::io {
@@ -119,23 +116,9 @@ Result<TypeMap> parse_type_map(std::string_view text, std::string_view name,
 }
 
 Result<TypeMap> load_type_map(const std::string& path, const std::string& exchange) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  // A folder opens, and fails when it is read.
-  if (file.bad() || !file.is_open()) {
-    const std::error_code reason(errno != 0 ? errno : EIO, std::generic_category());
-    return fail(reason == std::errc::no_such_file_or_directory ? ErrorCode::not_found
-                                                               : ErrorCode::unavailable,
-                std::string(kOperation), fmt::format("{}: {}", path, reason.message()));
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes) {
-    return fail(ErrorCode::exhausted, std::string(kOperation),
-                fmt::format("{}: more than {}", path, format_size(kMostBytes)));
-  }
-  return parse_type_map(text, path, exchange);
+  const auto text = io::read_text_file(path, kOperation, kMostBytes);
+  if (!text) return std::unexpected(text.error());
+  return parse_type_map(*text, path, exchange);
 }
 
 }  // namespace holdfast::io

@@ -1,12 +1,9 @@
 #include "io/rule_file.hpp"
 
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,6 +13,7 @@
 #include "core/pattern_set.hpp"
 #include "core/units.hpp"
 #include "io/os_error_name.hpp"
+#include "io/text_file.hpp"
 #include "io/toml.hpp"
 
 namespace holdfast {
@@ -285,23 +283,9 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, std::string_view na
 }
 
 Result<std::vector<Rule>> load_rules(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  // A folder opens, and fails when it is read.
-  if (file.bad() || !file.is_open()) {
-    const std::error_code reason(errno != 0 ? errno : EIO, std::generic_category());
-    return fail(reason == std::errc::no_such_file_or_directory ? ErrorCode::not_found
-                                                               : ErrorCode::unavailable,
-                std::string(kOperation), fmt::format("{}: {}", path, reason.message()));
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes) {
-    return fail(ErrorCode::exhausted, std::string(kOperation),
-                fmt::format("{}: more than {}", path, format_size(kMostBytes)));
-  }
-  return parse_rules(text, path);
+  const auto text = io::read_text_file(path, kOperation, kMostBytes);
+  if (!text) return std::unexpected(text.error());
+  return parse_rules(*text, path);
 }
 
 }  // namespace holdfast

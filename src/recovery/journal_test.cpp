@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recovery/recovery_testing.hpp"
+#include "support/recovery_world.hpp"
 
 namespace holdfast::recovery {
 namespace {

@@ -5,8 +5,8 @@
 #include "recovery/decision.hpp"
 #include "recovery/filter.hpp"
 #include "recovery/identity.hpp"
-#include "recovery/recovery_testing.hpp"
 #include "recovery/routes.hpp"
+#include "support/recovery_world.hpp"
 
 namespace holdfast::recovery {
 namespace {
@@ -115,6 +115,7 @@ TEST(Target, N10_dead_letters_of_holdfast_itself_go_back_to_their_queue) {
             (ports::Address{.routing_key = "malscan.jobs"}));
 }
 
+// V8
 TEST(Copy, V8_keeps_body_and_properties_and_drops_the_deaths) {
   ports::Message message = dead("4711");
   message.content_type = "application/json";

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recovery/recovery_testing.hpp"
+#include "support/recovery_world.hpp"
 
 namespace holdfast::recovery {
 namespace {
@@ -35,6 +35,7 @@ TEST(Run, V1_brings_messages_back_in_their_order) {
   EXPECT_EQ(world.broker.most_in_flight, 4U);  // the window
 }
 
+// V1
 TEST(Run, V1_publishes_first_and_acknowledges_what_is_confirmed) {
   World world;
   world.put(3);
@@ -48,6 +49,7 @@ TEST(Run, V1_publishes_first_and_acknowledges_what_is_confirmed) {
   }
 }
 
+// V4
 TEST(Run, V4_a_window_of_one_is_one_at_a_time) {
   World world;
   world.options.window = 1;
@@ -58,6 +60,7 @@ TEST(Run, V4_a_window_of_one_is_one_at_a_time) {
                           "ack m2", "publish m3", "confirm m3", "ack m3"));
 }
 
+// V2, V5
 TEST(Run, V2_V5_what_no_queue_takes_stays_and_the_rest_goes_on) {
   World world;
   world.put(5);
@@ -187,6 +190,7 @@ TEST(Run, a_rate_is_kept) {
   EXPECT_EQ(world.finish().recovered.total(), 20U);
 }
 
+// V3
 TEST(Run, V3_in_doubt_it_sends_again_and_says_so) {
   World world;
   world.put(6);
@@ -251,6 +255,7 @@ TEST(Run, V10_an_empty_queue_ends_it_after_the_time_that_confirms_it) {
   EXPECT_TRUE(summary.all_done());
 }
 
+// V10
 TEST(Run, V10_the_total_ends_it_with_a_summary) {
   World world;
   world.options.limits.total = 10s;

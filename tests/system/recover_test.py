@@ -59,6 +59,7 @@ class RecoverTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
+    # V7, V9
     def test_V7_V9_the_image_viewers_queue_comes_back_by_type(self):
         types = {"CollectionScan": "collection.scan", "ThumbnailGeneration": "thumbnail.generation",
                  "CacheGeneration": "cache.generation", "ImageProcessing": "image.processing",
