@@ -6,6 +6,7 @@
 
 #include "cli/verbs.hpp"
 #include "core/utf8.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -51,18 +52,13 @@ std::size_t count_lines(const std::string& text) {
 
 class RuleFileOnDisk {
  public:
-  explicit RuleFileOnDisk(const std::string& name, std::string_view text)
-      : path_(std::filesystem::path(testing::TempDir()) / ("holdfast_" + name + ".toml")) {
-    std::ofstream(path_) << text;
-  }
-  ~RuleFileOnDisk() { std::filesystem::remove(path_); }
-  RuleFileOnDisk(const RuleFileOnDisk&) = delete;
-  RuleFileOnDisk& operator=(const RuleFileOnDisk&) = delete;
+  explicit RuleFileOnDisk(std::string_view text) { std::ofstream(path_) << text; }
 
   [[nodiscard]] const char* path() const { return path_.c_str(); }
 
  private:
-  std::filesystem::path path_;
+  holdfast::testing::TemporaryFolder folder_;
+  std::string path_ = folder_ / "rules.toml";
 };
 
 TEST(ClassifyVerb, says_verdict_text_rule_and_reason) {
@@ -84,7 +80,7 @@ TEST(ClassifyVerb, takes_status_exit_code_os_error_and_retry_after) {
             "           for now. Wait 30s.\n");
   const Ran reset = holdfast({"classify", "--os-error", "ECONNRESET", "oh"});
   EXPECT_NE(reset.out.find("network.os-error (OS error "), std::string::npos) << reset.out;
-  const RuleFileOnDisk rules("exit", "[[rule]]\nname='usage'\nexit_code=64\nverdict='give up'\n");
+  const RuleFileOnDisk rules("[[rule]]\nname='usage'\nexit_code=64\nverdict='give up'\n");
   EXPECT_EQ(holdfast({"classify", "--rules", rules.path(), "--exit-code", "64", "oh"}).out,
             "give up    oh\n           usage (exit code 64)\n");
 }
@@ -145,9 +141,8 @@ TEST(ClassifyVerb, no_line_is_wider_than_eighty_columns) {
   for (int i = 0; i < 100; ++i)
     wide += "größer ";
   const std::string one_word(300, 'w');
-  const RuleFileOnDisk rules(
-      "wide",
-      "[[rule]]\nname='" + one_word + "'\npattern='w'\nverdict='retry'\nreason='" + wide + "'\n");
+  const RuleFileOnDisk rules("[[rule]]\nname='" + one_word +
+                             "'\npattern='w'\nverdict='retry'\nreason='" + wide + "'\n");
   const Ran ran = holdfast({"classify", "--rules", rules.path(), one_word.c_str(), wide.c_str()});
   EXPECT_EQ(widest_line(ran.out), 80) << ran.out;
   EXPECT_EQ(widest_line(holdfast({"classify", std::string(69, 'x').c_str()}).out), 80);
@@ -185,7 +180,7 @@ TEST(ClassifyVerb, a_line_of_ten_megabytes_is_one_answer) {
 }
 
 TEST(ClassifyVerb, own_rules_come_first_and_alone_unless_presets_are_named) {
-  const RuleFileOnDisk rules("own", "[[rule]]\nname='mine'\npattern='funds'\nverdict='retry'\n");
+  const RuleFileOnDisk rules("[[rule]]\nname='mine'\npattern='funds'\nverdict='retry'\n");
   EXPECT_NE(holdfast({"classify", "--rules", rules.path(), "insufficient funds"}).out.find("mine"),
             std::string::npos);
   EXPECT_NE(holdfast({"classify", "--rules", rules.path(), "nonce too low"}).out.find("no rule"),
@@ -200,7 +195,7 @@ TEST(ClassifyVerb, what_cannot_be_done_is_exit_code_1) {
   const Ran missing = holdfast({"classify", "--rules", "/no/such/rules.toml", "x"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_EQ(missing.err, "holdfast classify: /no/such/rules.toml: No such file or directory\n");
-  const RuleFileOnDisk rules("bad", "[[rule]]\npatern='x'\n");
+  const RuleFileOnDisk rules("[[rule]]\npatern='x'\n");
   const Ran bad = holdfast({"classify", "--rules", rules.path(), "x"});
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_NE(bad.err.find(":2:1: unknown key \"patern\"; did you mean \"pattern\"?"),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "config/config_testing.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::config {
 namespace {
@@ -280,32 +281,30 @@ TEST(Config, reads_back_what_it_describes) {
 }
 
 TEST(Config, reads_a_file_and_what_stands_beside_it) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "holdfast_config_test";
-  std::filesystem::create_directories(folder);
-  const auto path = folder / "holdfast.toml";
-  const auto secret = folder / "token";
+  const holdfast::testing::TemporaryFolder folder;
+  const std::string path = folder / "holdfast.toml";
+  const std::string secret = folder / "token";
   std::ofstream(path) << "[token.a]\nrole = 'read'\nsecret = 'file:token'\n";
   std::ofstream(secret) << "0123456789abcdef0\n";
   std::filesystem::permissions(secret, std::filesystem::perms(0600));
   const auto config = read(path);
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->tokens.at("a").secret.reveal(), "0123456789abcdef0");
-  EXPECT_EQ(config->store.url, "sqlite:" + (folder / "holdfast.db").string());
+  EXPECT_EQ(config->store.url, "sqlite:" + (folder / "holdfast.db"));
 
   std::ofstream(path) << "[htp]\n";
   const auto wrong = read(path);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(wrong.error().text(), "read configuration: " + path.string() +
-                                      ":1:2: unknown table \"htp\"; did you mean \"http\"?");
+  EXPECT_EQ(wrong.error().text(),
+            "read configuration: " + path + ":1:2: unknown table \"htp\"; did you mean \"http\"?");
   const auto missing = read(folder / "nothing.toml");
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
-  EXPECT_EQ(missing.error().text(), "read configuration: " + (folder / "nothing.toml").string() +
-                                        ": No such file or directory");
-  EXPECT_EQ(read(folder).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(missing.error().text(),
+            "read configuration: " + (folder / "nothing.toml") + ": No such file or directory");
+  EXPECT_EQ(read(folder.path()).error().code, ErrorCode::invalid_argument);
   std::ofstream(path) << std::string((4 << 20) + 1, '\n');
   EXPECT_EQ(read(path).error().code, ErrorCode::exhausted);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

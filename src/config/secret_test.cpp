@@ -11,6 +11,7 @@
 #include <holdfast/log.hpp>
 
 #include "config/outside.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::config {
 namespace {
@@ -41,20 +42,16 @@ TEST(Secret, is_the_same_if_its_text_and_its_source_are) {
   EXPECT_FALSE(secret == Secret());
 }
 
-class SecretFile : public testing::Test {
+class SecretFile : public ::testing::Test {
  protected:
-  SecretFile() { std::filesystem::create_directories(folder_); }
-  ~SecretFile() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text, int mode = 0600) {
-    const auto path = folder_ / name;
+    const std::string path = folder_ / name;
     std::ofstream(path, std::ios::binary) << text;
     std::filesystem::permissions(path, std::filesystem::perms(mode));
     return path;
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / "holdfast_secret_test";
+  const holdfast::testing::TemporaryFolder folder_;
   Outside& outside_ = system_outside();
 };
 
@@ -79,9 +76,9 @@ TEST_F(SecretFile, is_for_its_owner_alone) {
 
 TEST_F(SecretFile, must_be_a_file_that_can_be_read) {
   EXPECT_EQ(outside_.secret_file(folder_ / "none").error().message,
-            (folder_ / "none").string() + ": No such file or directory");
-  EXPECT_EQ(outside_.secret_file(folder_).error().message,
-            folder_.string() + ": this is not a file");
+            (folder_ / "none") + ": No such file or directory");
+  EXPECT_EQ(outside_.secret_file(folder_.path()).error().message,
+            folder_.path().string() + ": this is not a file");
   EXPECT_EQ(outside_.secret_file("/dev/zero").error().message, "/dev/zero: this is not a file");
   const std::string large = write("c", std::string((64 << 10) + 1, 'x'));
   EXPECT_EQ(outside_.secret_file(large).error().message, large + ": more than 64KiB");
@@ -98,8 +95,8 @@ TEST_F(SecretFile, paths_are_what_they_are_named_for) {
   EXPECT_TRUE(outside_.check_path(write("key", "x", 0640), PathUse::private_key))
       << "a group of those who may is a custom";
   EXPECT_TRUE(outside_.check_path(program, PathUse::program));
-  EXPECT_TRUE(outside_.check_path(folder_, PathUse::folder));
-  EXPECT_FALSE(outside_.check_path(folder_, PathUse::file));
+  EXPECT_TRUE(outside_.check_path(folder_.path(), PathUse::folder));
+  EXPECT_FALSE(outside_.check_path(folder_.path(), PathUse::file));
   EXPECT_FALSE(outside_.check_path(folder_ / "none", PathUse::file));
 }
 

@@ -10,6 +10,7 @@
 #include "http/remote_testing.hpp"
 #include "io/http_server_testing.hpp"
 #include "io/tls_testing.hpp"
+#include "support/temporary_folder.hpp"
 #include "wire/submission_json.hpp"
 
 namespace holdfast::http {
@@ -285,7 +286,8 @@ TEST(RemoteClient, sends_its_token_and_nothing_of_it_elsewhere) {
 TEST(RemoteClient, trusts_whom_its_ca_file_names_and_nobody_else) {
   const auto authority = holdfast::testing::TestCertificate::authority("our own");
   const auto certificate = holdfast::testing::TestCertificate::server("IP:127.0.0.1", authority);
-  const std::string ca_file = ::testing::TempDir() + "/holdfast-remote-ca.pem";
+  const holdfast::testing::TemporaryFolder folder;
+  const std::string ca_file = folder / "ca.pem";
   authority.save_certificate(ca_file);
   const auto context = certificate.context();
   TestServer server(TestServer::each([](const ServedRequest&) {

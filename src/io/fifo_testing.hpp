@@ -2,41 +2,18 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <string>
 #include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/unique_fd.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::testing {
-
-// A folder that lives as long as this.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw std::system_error(errno, std::generic_category());
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
-  [[nodiscard]] std::string path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // A named pipe, read by the test. What writes to it says so that it lives, and by the end of it
 // that it is dead: events, where a test would otherwise have to ask again and again.

@@ -83,12 +83,12 @@ TEST(PrivateFolder, sweeps_what_the_dead_have_left_and_nothing_else) {
   RunningLoop loop;
   const auto living = PrivateFolder::make(*loop, beside.path(), kPrefix).value();
   const auto file = living.create("a").value();
-  const std::string left = beside.path() + "/test-left";
+  const std::string left = beside.path() / "test-left";
   std::filesystem::create_directory(left);
   std::ofstream(left + "/b") << "x";
-  const std::string other = beside.path() + "/other";
+  const std::string other = beside.path() / "other";
   std::filesystem::create_directory(other);
-  std::filesystem::create_directory_symlink(other, beside.path() + "/test-link");
+  std::filesystem::create_directory_symlink(other, beside.path() / "test-link");
   std::ofstream(other + "/c") << "x";
 
   const auto next = PrivateFolder::make(*loop, beside.path(), kPrefix).value();

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "io/os_error_name.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast {
 namespace {
@@ -193,8 +194,7 @@ TEST(RuleFile, broken_toml_is_an_error_with_its_place) {
 }
 
 TEST(RuleFile, loads_from_a_file_and_says_why_it_cannot) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "holdfast_rule_file_test";
-  std::filesystem::create_directories(folder);
+  const holdfast::testing::TemporaryFolder folder;
   const std::string path = folder / "rules.toml";
   std::ofstream(path) << "[[rule]]\nstatus = 400\nverdict = 'retry'\n";
   const auto loaded = load_rules(path);
@@ -208,11 +208,9 @@ TEST(RuleFile, loads_from_a_file_and_says_why_it_cannot) {
 
   const auto missing = load_rules(folder / "nothing.toml");
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
-  EXPECT_EQ(missing.error().message,
-            (folder / "nothing.toml").string() + ": No such file or directory");
-  EXPECT_EQ(load_rules(folder).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(missing.error().message, (folder / "nothing.toml") + ": No such file or directory");
+  EXPECT_EQ(load_rules(folder.path()).error().code, ErrorCode::unavailable);
   EXPECT_EQ(load_rules("/dev/zero").error().message, "/dev/zero: more than 4MiB");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(OsErrorName, knows_names_and_numbers) {

@@ -8,6 +8,7 @@
 #include <holdfast/client.hpp>
 
 #include "node/node_testing.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast {
 namespace {
@@ -150,10 +151,8 @@ TEST(Client, can_be_used_by_many_threads_at_once) {
 }
 
 TEST(Client, a_store_can_be_opened_while_its_last_user_closes_it) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "reopen";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::string url = "sqlite:" + (folder / "tasks.db").string();
+  const testing::TemporaryFolder folder;
+  const std::string url = "sqlite:" + (folder / "tasks.db");
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {

@@ -4,15 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_folder.hpp"
+
 namespace holdfast::node {
 namespace {
 
 namespace fs = std::filesystem;
 
 TEST(Place, one_file_has_one_key_however_it_is_written) {
-  const fs::path folder = fs::path(::testing::TempDir()) / "place";
-  fs::create_directories(folder);
-  fs::remove(folder / "link");
+  const testing::TemporaryFolder own;
+  const fs::path& folder = own.path();
   fs::create_symlink(folder, folder / "link");
   const std::string key = parse_place("sqlite:" + (folder / "a.db").string())->key();
   EXPECT_EQ(parse_place("sqlite:" + (folder / "." / "x" / ".." / "a.db").string())->key(), key);

@@ -1,20 +1,18 @@
 #include "node/running_server.hpp"
 
-#include <filesystem>
-
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <holdfast/client.hpp>
+
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::node {
 namespace {
 
 TEST(RunningServer, is_found_by_the_file_that_it_has_open) {
-  std::string folder = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::string url = "sqlite:" + folder + "/tasks.db";
+  const testing::TemporaryFolder folder;
+  const std::string url = "sqlite:" + (folder / "tasks.db");
   EXPECT_FALSE(exists(url));
   EXPECT_FALSE(owner_of(url));
   EXPECT_FALSE(announce(url, "http://127.0.0.1:1"));
@@ -32,7 +30,6 @@ TEST(RunningServer, is_found_by_the_file_that_it_has_open) {
     EXPECT_EQ(owner_of(url)->pid, ::getpid());
   }
   EXPECT_FALSE(owner_of(url));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RunningServer, a_store_in_memory_has_none) {

@@ -23,6 +23,7 @@
 #include <holdfast/worker_asio.hpp>
 
 #include "node/node_testing.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast {
 namespace {
@@ -490,10 +491,8 @@ TEST(Worker, says_in_the_log_which_store_it_works_on) {
 }
 
 TEST(Worker, works_on_a_file) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "worker";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::string url = "sqlite:" + (folder / "tasks.db").string();
+  const testing::TemporaryFolder folder;
+  const std::string url = "sqlite:" + (folder / "tasks.db");
   TaskId id;
   {
     Client client(url);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/time_text.hpp"
-
 namespace holdfast::recovery {
 namespace {
 
@@ -44,22 +42,13 @@ bool is_of_a_death(std::string_view header) noexcept {
          header.starts_with("x-first-death-") || header.starts_with("x-last-death-");
 }
 
-ports::Message recovered_copy(const Letter& letter, const Marks& marks, WallTime now) {
+ports::Message recovered_copy(const Letter& letter, const Marks& marks) {
   ports::Message copy = letter.message();
   std::erase_if(copy.headers, [](const auto& entry) {
     return is_of_a_death(entry.first) || entry.first == kKeptBy || entry.first == kKeptBecause;
   });
   defuse(copy, marks);
-  std::string at;
-  append_rfc3339(at, now);
-  ports::set_field(copy.headers, kRecoveredAt, Field(std::move(at)));
-  ports::set_field(copy.headers, kRecoveredFrom, Field(marks.from));
-  ports::set_field(copy.headers, kRecoveredBy, Field(marks.run));
-  ports::set_field(copy.headers, kRecoveries, Field(letter.recoveries + 1));
-  if (!letter.deaths.empty()) {
-    ports::set_field(copy.headers, kDeathReason, Field(std::string(letter.reason)));
-    ports::set_field(copy.headers, kDeathQueue, Field(letter.deaths.front().queue));
-  }
+  ports::set_field(copy.headers, kRecovered, Field(recovered_text(letter, marks.run)));
   return copy;
 }
 

@@ -3,8 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include <holdfast/time.hpp>
-
 #include "ports/message.hpp"
 #include "recovery/letter.hpp"
 
@@ -13,16 +11,15 @@ namespace holdfast::recovery {
 // What all copies of a run have in common.
 struct Marks {
   std::string run = {};     // its id
-  std::string from = {};    // the dead-letter queue
   std::string user = {};    // that we are at the broker: a message of another's name is refused
   bool persistent = false;  // copies are, also of what was not
 };
 
 // V8: the message as it goes back to work. Body and properties are the same; what the broker wrote
-// of its deaths is gone (trap 7), and the newest of them survives in headers of ours; what would
+// of its deaths is gone (trap 7), and the newest of them survives in a header of ours; what would
 // send it elsewhere too (CC, BCC), be refused (a foreign user id) or end it anew (expiration) is
 // kept in headers of ours as well.
-[[nodiscard]] ports::Message recovered_copy(const Letter& letter, const Marks& marks, WallTime now);
+[[nodiscard]] ports::Message recovered_copy(const Letter& letter, const Marks& marks);
 
 // The message as it is put aside: with all that is known of its deaths, and why it was kept. Into
 // the dead-letter queue itself it is marked, so that its run does not take it up again.

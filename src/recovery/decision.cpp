@@ -8,12 +8,12 @@ Decision decide(const Letter& letter, const Rules& rules, WallTime now) {
   if (ports::text_of(headers, kKeptBy) == rules.run) return {.what = kept_again};
   if (!rules.filter.chooses(letter, now)) return {.what = pass};
   // What it has brought back and sees again has died at once; to go on would be a loop.
-  if (ports::text_of(headers, kRecoveredBy) == rules.run) {
+  if (letter.recovered.run == rules.run) {
     return {.what = skip, .why = "brought back by this run, and dead again"};
   }
-  if (letter.recoveries >= rules.max_recoveries) {
+  if (letter.recovered.times >= rules.max_recoveries) {
     return {.what = skip,
-            .why = "brought back " + std::to_string(letter.recoveries) + " times already"};
+            .why = "brought back " + std::to_string(letter.recovered.times) + " times already"};
   }
   auto target = target_of(letter, rules.routes);
   if (!target) return {.what = skip, .why = std::move(target).error()};

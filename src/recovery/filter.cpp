@@ -120,7 +120,7 @@ bool holds(const Condition& condition, const Letter& letter, WallTime now) {
     return meets(condition, made);
   }
   if (name == "recoveries") {
-    made = std::to_string(letter.recoveries);
+    made = std::to_string(letter.recovered.times);
     return meets(condition, made);
   }
   return meets(condition, plain_value(letter, name));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace holdfast::recovery {
 namespace {
@@ -13,9 +14,28 @@ using ports::text_of;
 constexpr std::array<std::string_view, 5> kErrorHeaders = {
     "x-holdfast-error", "x-exception-message", "x-error-message", "x-error", "error"};
 
+constexpr std::string_view kBetween = ", ";
 constexpr std::uint64_t kLatestSeconds = 9'000'000'000;  // WallTime ends in 2262
 
 }  // namespace
+
+Recovered parse_recovered(std::string_view text) noexcept {
+  Recovered found;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found.times);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc{} || found.times < 0 || !text.starts_with(kBetween)) return {};
+  text.remove_prefix(kBetween.size());
+  found.run = text.substr(0, text.find(kBetween));
+  return found;
+}
+
+std::string recovered_text(const Letter& letter, std::string_view run) {
+  std::string text = std::to_string(letter.recovered.times + 1);
+  text.append(kBetween).append(run);
+  if (letter.deaths.empty()) return text;
+  text.append(kBetween).append(letter.reason.empty() ? "dead" : letter.reason);
+  return text.append(" in ").append(letter.deaths.front().queue);
+}
 
 Letter read_letter(const ports::Delivery& delivery) {
   const ports::FieldTable& headers = delivery.message.headers;
@@ -48,7 +68,7 @@ Letter read_letter(const ports::Delivery& delivery) {
       break;
     }
   }
-  letter.recoveries = std::max<std::int64_t>(0, number_of(headers, kRecoveries).value_or(0));
+  letter.recovered = parse_recovered(text_of(headers, kRecovered).value_or(""));
   letter.deliveries = std::max<std::int64_t>(0, number_of(headers, "x-delivery-count").value_or(0));
   return letter;
 }

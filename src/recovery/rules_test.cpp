@@ -1,11 +1,14 @@
 // What is read off a message, where it goes, and how its copy looks.
 #include <gtest/gtest.h>
 
+#include <holdfast/testing/fake_random.hpp>
+
 #include "recovery/copy.hpp"
 #include "recovery/decision.hpp"
 #include "recovery/filter.hpp"
 #include "recovery/identity.hpp"
 #include "recovery/routes.hpp"
+#include "recovery/run_id.hpp"
 #include "support/recovery_world.hpp"
 
 namespace holdfast::recovery {
@@ -126,15 +129,10 @@ TEST(Copy, V8_keeps_body_and_properties_and_drops_the_deaths) {
   message.headers.emplace_back("x-last-death-queue", "work");
   message.headers.emplace_back("x-delivery-count", std::int64_t{2});
   const auto delivery = delivered(message);
-  const ports::Message copy =
-      recovered_copy(read_letter(delivery), {.run = "r", .from = "dlq"}, kNow);
+  const ports::Message copy = recovered_copy(read_letter(delivery), {.run = "r"});
   for (const auto& [name, value] : copy.headers)
     EXPECT_FALSE(is_of_a_death(name)) << name;
-  EXPECT_EQ(text_of(copy.headers, kRecoveredAt), "2030-01-01T00:00:00.000Z");
-  EXPECT_EQ(text_of(copy.headers, kRecoveredFrom), "dlq");
-  EXPECT_EQ(text_of(copy.headers, kDeathReason), "rejected");
-  EXPECT_EQ(text_of(copy.headers, kDeathQueue), "work");
-  EXPECT_EQ(ports::number_of(copy.headers, kRecoveries), 1);
+  EXPECT_EQ(text_of(copy.headers, kRecovered), "1, r, rejected in work");
   EXPECT_EQ(*ports::find_field(copy.headers, "tenant"), Field(Field::Value(std::int16_t{7})));
   ports::Message rest = copy;
   rest.headers = message.headers;
@@ -148,7 +146,7 @@ TEST(Copy, what_would_be_refused_or_sent_elsewhere_is_put_aside) {
   message.headers.emplace_back("CC", Field::Value(FieldArray{Field("other")}));
   message.headers.emplace_back("BCC", Field::Value(FieldArray{Field("more")}));
   const auto delivery = delivered(message);
-  const auto copy = recovered_copy(read_letter(delivery), {.user = "ann"}, kNow);
+  const auto copy = recovered_copy(read_letter(delivery), {.user = "ann"});
   EXPECT_EQ(copy.user_id, std::nullopt);
   EXPECT_EQ(text_of(copy.headers, kSavedUser), "bob");
   EXPECT_EQ(copy.expiration, std::nullopt);
@@ -157,15 +155,15 @@ TEST(Copy, what_would_be_refused_or_sent_elsewhere_is_put_aside) {
   EXPECT_NE(ports::find_field(copy.headers, kSavedCc), nullptr);
   EXPECT_EQ(ports::find_field(copy.headers, "BCC"), nullptr);
   EXPECT_NE(ports::find_field(copy.headers, kSavedBcc), nullptr);
-  EXPECT_EQ(recovered_copy(read_letter(delivery), {.user = "bob"}, kNow).user_id, "bob");
+  EXPECT_EQ(recovered_copy(read_letter(delivery), {.user = "bob"}).user_id, "bob");
 }
 
 TEST(Copy, is_as_persistent_as_the_original_unless_it_is_to_be_more) {
   ports::Message message = dead("1");
   message.delivery_mode = 1;
   const auto delivery = delivered(message);
-  EXPECT_EQ(recovered_copy(read_letter(delivery), {}, kNow).delivery_mode, 1);
-  EXPECT_EQ(recovered_copy(read_letter(delivery), {.persistent = true}, kNow).delivery_mode, 2);
+  EXPECT_EQ(recovered_copy(read_letter(delivery), {}).delivery_mode, 1);
+  EXPECT_EQ(recovered_copy(read_letter(delivery), {.persistent = true}).delivery_mode, 2);
 }
 
 TEST(Copy, of_what_is_kept_has_its_deaths_and_says_why) {
@@ -175,9 +173,28 @@ TEST(Copy, of_what_is_kept_has_its_deaths_and_says_why) {
   EXPECT_EQ(text_of(copy.headers, kKeptBecause), "no such type");
 }
 
+TEST(Letter, says_how_often_it_was_brought_back_and_by_whom) {
+  const auto said = [](std::string_view text) {
+    const Recovered found = parse_recovered(text);
+    return std::to_string(found.times) + "/" + std::string(found.run);
+  };
+  EXPECT_EQ(said("3, r, rejected in a, b"), "3/r");
+  EXPECT_EQ(said("12, r"), "12/r");
+  for (const char* text : {"", "3", "3,", "x, r", "-1, r", "99999999999999999999, r", ", r"})
+    EXPECT_EQ(said(text), "0/") << text;
+}
+
+TEST(RunId, says_when_and_fits_a_short_text) {
+  holdfast::testing::FakeRandom random{0.25, 0.5};
+  const std::string id = run_id(kNow, random);
+  EXPECT_TRUE(id.starts_with("20300101T000000Z-")) << id;
+  EXPECT_EQ(id.size(), 25U);
+  EXPECT_NE(run_id(kNow, random), id);
+}
+
 TEST(Decision, N3_what_came_back_too_often_is_kept) {
   ports::Message message = dead("1");
-  ports::set_field(message.headers, kRecoveries, std::int64_t{3});
+  ports::set_field(message.headers, kRecovered, "3, another, rejected in work");
   const auto delivery = delivered(message);
   Rules rules{.routes = {.to = Routes::To::queue, .queue = "q"}, .max_recoveries = 3, .run = "r"};
   EXPECT_EQ(decide(read_letter(delivery), rules, kNow).what, Decision::What::skip);
@@ -187,12 +204,12 @@ TEST(Decision, N3_what_came_back_too_often_is_kept) {
 
 TEST(Decision, N3_what_this_run_has_brought_back_is_not_brought_back_again) {
   ports::Message message = dead("1");
-  ports::set_field(message.headers, kRecoveredBy, "r");
+  ports::set_field(message.headers, kRecovered, "1, r, rejected in work");
   const auto delivery = delivered(message);
   const Routes routes{.to = Routes::To::queue, .queue = "q"};
   EXPECT_EQ(decide(read_letter(delivery), {.routes = routes, .run = "r"}, kNow).what,
             Decision::What::skip);
-  EXPECT_EQ(decide(read_letter(delivery), {.routes = routes, .run = "later"}, kNow).what,
+  EXPECT_EQ(decide(read_letter(delivery), {.routes = routes, .run = "r2"}, kNow).what,
             Decision::What::recover);
 }
 

@@ -39,10 +39,7 @@ bool is_transient(const ports::Message& message) {
 Run::Run(Parts parts, Options options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
-      marks_{.run = options_.rules.run,
-             .from = options_.queue,
-             .user = options_.user,
-             .persistent = options_.persistent},
+      marks_{.run = options_.rules.run, .user = options_.user, .persistent = options_.persistent},
       memory_(copies_in_doubt(options_.window)),
       earlier_(parts_.earlier.size()) {
   for (const Identity& identity : parts_.earlier)
@@ -229,8 +226,7 @@ void Run::send(Entry entry) {
   switch (entry.purpose) {
     case Entry::Purpose::recover:
       outgoing.to = entry.to;
-      outgoing.message =
-          recovered_copy(read_letter(entry.delivery), marks_, parts_.clock.wall_now());
+      outgoing.message = recovered_copy(read_letter(entry.delivery), marks_);
       break;
     case Entry::Purpose::park:
       outgoing.to = {.routing_key = options_.park};

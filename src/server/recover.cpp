@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "brokers/rabbitmq/rabbitmq.hpp"
-#include "core/uuid.hpp"
 #include "io/loop.hpp"
 #include "io/signals.hpp"
+#include "recovery/run_id.hpp"
 #include "server/journal_file.hpp"
 
 namespace holdfast::server {
@@ -60,7 +60,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   settings.options.queue = location->queue;
   settings.options.place = location->text();
   settings.options.user = location->user;
-  settings.options.rules.run = UuidSource(system_random()).next(system_clock().wall_now()).text();
+  settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
   io::Loop loop;
   std::optional<recovery::Run> run;  // outlives the broker

@@ -103,11 +103,7 @@ class RecoverTest(unittest.TestCase):
         got = properties.headers
         self.assertEqual({name: got[name] for name in headers}, headers)
         self.assertFalse([name for name in got if name.startswith(("x-death", "x-first", "x-last"))])
-        self.assertEqual(got["x-holdfast-recovered-from"], self.letters.dlq)
-        self.assertEqual(got["x-holdfast-death-reason"], "rejected")
-        self.assertEqual(got["x-holdfast-death-queue"], self.letters.work)
-        self.assertEqual(got["x-holdfast-recoveries"], 1)
-        self.assertEqual(got["x-holdfast-recovered-by"], summary["run"])
+        self.assertEqual(got["x-holdfast-recovered"], f"1, {summary['run']}, rejected in {self.letters.work}")
 
     def test_V5_odd_messages_come_back_too(self):
         copied = f"{self.letters.name}.copied"
@@ -173,7 +169,7 @@ class RecoverTest(unittest.TestCase):
         self.recover("--to-origin=queue")
         self.assertEqual(self.letters.count(others), 0)
         [(properties, _)] = self.letters.take(self.letters.work)
-        self.assertEqual(properties.headers["x-holdfast-recoveries"], 2)
+        self.assertTrue(properties.headers["x-holdfast-recovered"].startswith("2, "))
         # What never died has no origin.
         self.letters.publish("born here", key=self.letters.dlq)
         summary = self.recover("--to-origin", code=3)

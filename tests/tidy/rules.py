@@ -162,6 +162,15 @@ def sleep(source: Source) -> Iterator[Finding]:
         yield line, "sleeps: take a holdfast::Clock& and call its sleep_until, which can be stopped"
 
 
+_SHARED_FOLDER = re.compile(r"\bTempDir\s*\(\s*\)")
+
+
+def shared_folder(source: Source) -> Iterator[Finding]:
+    """ctest runs the tests of one program side by side: a name below TempDir() is everybody's."""
+    for line, _ in _matches(source, _SHARED_FOLDER):
+        yield line, "tests run side by side: take a folder of support/temporary_folder.hpp"
+
+
 _SHELL = re.compile(r"(?<![\w.>:])(?:std\s*::\s*|::\s*)?(?:system|popen)\s*\(")
 
 
@@ -244,7 +253,7 @@ def name(source: Source) -> Iterator[Finding]:
 
 
 FOR_CODE = (
-    arrows, public_headers, pure_core, clock, sleep, shell, std_regex, raw_new, pragma_once, has_a_test,
+    arrows, public_headers, pure_core, clock, sleep, shared_folder, shell, std_regex, raw_new, pragma_once, has_a_test,
     name,
 )  # fmt: skip
 FOR_ALL_TEXT = (length, leftover, whitespace)

@@ -62,6 +62,7 @@ BREACHES = [
     ("sleep", "src/app/bad.cpp", "void f() { usleep(10); }\n", 1),
     ("sleep", "src/app/bad.cpp", "void f() { ::nanosleep(&t, nullptr); }\n", 1),
     ("sleep", "src/app/bad.cpp", "void f() { sleep(1); }\n", 1),
+    ("shared_folder", "src/app/bad_test.cpp", 'TEST(A, b) {\n  f(testing::TempDir() + "x");\n}\n', 2),
     ("shell", "src/app/bad.cpp", 'int a =\n  std::system("ls");\n', 2),
     ("shell", "src/io/bad.cpp", 'auto a = popen("ls", "r");\n', 1),
     ("std_regex", "src/core/bad.cpp", "\nstd::regex pattern;\n", 2),
