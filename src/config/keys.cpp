@@ -9,6 +9,8 @@
 
 #include "config/outside_values.hpp"
 #include "config/plain_values.hpp"
+#include "config/route_keys.hpp"
+#include "config/rows.hpp"
 #include "config/text_checks.hpp"
 #include "core/condition.hpp"
 #include "core/json_text.hpp"
@@ -24,10 +26,6 @@ constexpr std::uint64_t kGiB = kMiB * 1024;
 constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
 constexpr Duration kDay = 24h;
 
-constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {{{"submit", Role::submit},
-                                                                      {"read", Role::read},
-                                                                      {"work", Role::work},
-                                                                      {"operate", Role::operate}}};
 constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
     {{"debug", Level::debug},
      {"info", Level::info},
@@ -61,39 +59,6 @@ struct NameOrNone {
     return value.empty() ? "" : Text{check_name}.show(value);
   }
 };
-
-// How a row says more than its five columns.
-struct Extra {
-  std::optional<RunBy> only = {};
-  bool required = false;
-  bool carried = false;
-};
-
-// `at` gives the member of an S that the key sets: &Http::listen, or a function.
-template <class S, class At, class Kind>
-Row<S> row(std::string_view name, At at, Kind kind, Reload reload, std::string_view meaning,
-           Extra extra = {}) {
-  const std::string default_text = extra.required ? "" : kind.show(std::invoke(at, S{}));
-  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required,
-                   extra.carried},
-          .read = [=](const Spot& spot, const Value& value,
-                      S& into) { kind.read(spot, value, std::invoke(at, into)); },
-          .show = [=](const S& from) { return kind.show(std::invoke(at, from)); },
-          .same = [=](const S& a, const S& b) { return std::invoke(at, a) == std::invoke(at, b); },
-          .copy = [=](S& to, const S& from) { std::invoke(at, to) = std::invoke(at, from); }};
-}
-
-// What a row needs to reach into a table within a table.
-template <auto Outer, auto Inner>
-struct Within {
-  template <class S>
-  constexpr auto& operator()(S&& from) const {
-    return (from.*Outer).*Inner;
-  }
-};
-
-constexpr Reload no = Reload::no;
-constexpr Reload yes = Reload::yes;
 
 Section<Store> store_section() {
   const SpanOr keep{"forever", {0s, kTenYears}};
@@ -545,7 +510,7 @@ const Sections& sections() {
   static const Sections all{
       store_section(),  http_section(),   token_section(),  log_section(),     shutdown_section(),
       engine_section(), queue_section(),  task_section(),   webhook_section(), inputs_section(),
-      alerts_section(), events_section(), recover_section()};
+      alerts_section(), events_section(), recover_section(), route_section()};
   return all;
 }
 
@@ -553,11 +518,15 @@ std::vector<TableInfo> tables() {
   std::vector<TableInfo> all;
   each_section([&]<class S>(const Section<S>& section, auto member) {
     TableInfo table{std::string(section.name), section.meaning, {}};
-    if (has_names<S>(member)) table.name += ".NAME";
+    if (has_names<S>(member)) table.name += "." + std::string(section.placeholder);
     for (const Row<S>& row : section.rows)
       table.keys.push_back(row.info);
     all.push_back(std::move(table));
   });
+  TableInfo field{all.back().name + ".body.FIELD", body_field_section().meaning, {}};
+  for (const auto& row : body_field_section().rows)
+    field.keys.push_back(row.info);
+  all.push_back(std::move(field));
   return all;
 }
 

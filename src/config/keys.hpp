@@ -49,6 +49,7 @@ struct Section {
   std::string_view name = {};     // "http", "token"
   std::string_view meaning = {};  // one line
   std::vector<Row<S>> rows = {};
+  std::string_view placeholder = "NAME";  // for the names of its tables
 };
 
 struct Sections {
@@ -65,6 +66,7 @@ struct Sections {
   Section<Alerts> alerts;
   Section<Events> events;
   Section<Recover> recover;
+  Section<Route> route;
 };
 
 [[nodiscard]] const Sections& sections();
@@ -86,6 +88,7 @@ void each_section(const Function& function) {
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
   function(all.recover, &Config::recoveries);
+  function(all.route, &Config::routes);
 }
 
 // Whether the tables of a section have names: [queue.NAME].

@@ -248,7 +248,9 @@ void Api::add_health(Routes& routes) {
       {.method = "GET",
        .pattern = "/openapi.json",
        .summary = "This API, as an OpenAPI 3.1 document",
-       .handle = [](const Request&, Reply reply) { reply({.body = std::string(kOpenApi)}); }});
+       .handle = [this](const Request&, Reply reply) {
+         reply({.body = openapi_ ? *openapi_ : std::string(kOpenApi)});
+       }});
   routes.add({.method = "GET",
               .pattern = "/healthz",
               .summary = "The process is alive",

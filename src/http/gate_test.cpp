@@ -76,7 +76,8 @@ TEST_F(GateTest, says_what_is_not_there) {
 }
 
 TEST_F(GateTest, every_route_refuses_no_token_a_wrong_one_and_a_lesser_one) {
-  for (const Route& route : routes_.all()) {
+  for (const auto& shared : routes_.all()) {
+    const Route& route = *shared;
     const std::string path = route.pattern;
     const bool needs = route.role.has_value();
     EXPECT_EQ(status(closed_, head(route.method, path)), needs ? 401 : 200) << path;

@@ -52,7 +52,8 @@ TEST_F(OpenApiTest, names_every_route_with_its_role_and_no_other) {
     }
   }
   std::set<std::string> routed;
-  for (const Route& route : routes_.all()) {
+  for (const auto& shared : routes_.all()) {
+    const Route& route = *shared;
     const std::string role = route.role ? std::string(to_string(*route.role)) : "anyone";
     routed.insert(lower(route.method) + " " + route.pattern + " " + role + " " + route.summary);
   }
