@@ -172,7 +172,8 @@ TEST(Keys, a_default_is_within_its_own_limits) {
                                              : "pull = true\n";
       }
       if (table.name == "task.NAME" && key.name == "pull") text += "command = ['cat']\n";
-      if (table.name == "queue.NAME") text += "broker = 'amqp://a'\n";
+      if (table.name == "queue.NAME")
+        text += key.carried == CarriedBy::sqs ? "broker = 'sqs://r/a'\n" : "broker = 'amqp://a'\n";
       if (key.name.starts_with("input."))
         text += "input.s3 = 'http://a'\ninput.bucket = 'b'\ninput.key = 'k'\n";
       if (table.name == "recover.NAME") {
