@@ -127,7 +127,11 @@ struct Queue {
   bool pull = false;  // also if one of its tasks is
   Url broker = {};    // not given: the store carries it, and the rest has no meaning
   std::string broker_ca = {};
-  std::string dead_letter = {};  // empty: the queue's name and ".dlq"
+  Url broker_endpoint = {};    // of SQS
+  bool broker_create = false;  // likewise, and the next two
+  Duration visibility = std::chrono::seconds(30);
+  int max_receives = 3;
+  std::string dead_letter = {};  // empty: the queue's name and ".dlq", at SQS "-dlq"
   QueueKind kind = QueueKind::classic;
   int prefetch = 256;
   AnswerWhen answer = AnswerWhen::confirmed;
@@ -135,6 +139,7 @@ struct Queue {
   Retry publish = {.attempts = 5, .cap = std::chrono::seconds(16)};  // R1; without a jitter
   Connecting connect = {};
 
+  [[nodiscard]] bool is_at_sqs() const { return broker.text.reveal().starts_with("sqs:"); }
   bool operator==(const Queue&) const = default;
 };
 
@@ -257,11 +262,23 @@ struct Events {
   bool operator==(const Events&) const = default;
 };
 
+// Who asks of queues at SQS.
+struct Aws {
+  Secret access_key = {};  // both, or none
+  Secret secret_key = {};
+  Secret session_token = {};
+  std::string profile = {};
+
+  bool operator==(const Aws&) const = default;
+};
+
 enum class Origin : std::uint8_t { none, exchange, queue };
 
 // A dead-letter queue that is brought back now and then.
 struct Recover {
   Url from = {};         // of a broker, and its queue
+  Url endpoint = {};     // of SQS, if not at AWS
+  Aws aws = {};          // what the table [aws] says
   std::string map = {};  // one of these three
   Origin to_origin = Origin::none;
   std::string to = {};
@@ -319,6 +336,7 @@ struct Config {
   Inputs inputs = {};
   Alerts alerts = {};
   Events events = {};
+  Aws aws = {};
   std::map<std::string, Recover> recoveries = {};
   std::map<std::string, Route> routes = {};  // by "POST /relay/direct"
 

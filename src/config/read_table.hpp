@@ -34,7 +34,7 @@ void unknown_key(Reading& reading, const Section<S>& section, const std::string&
     if (const std::string home = home_of(member.key); !home.empty()) suggestion = home;
   }
   reading.wrong(member.place, path, fmt::format("unknown key {}", holdfast::quoted(member.key)),
-                 std::move(suggestion));
+                std::move(suggestion));
 }
 
 template <class S>
@@ -60,7 +60,7 @@ void read_keys(Reading& reading, const Section<S>& section, const std::string& p
       unknown_key(reading, section, path, prefix, member);
     } else if (inner == nullptr) {
       reading.wrong(member.value.place, key, "this must be a table",
-                     fmt::format("write {} = {{ key = value }}", member.key));
+                    fmt::format("write {} = {{ key = value }}", member.key));
     } else {
       reading.places[key] = member.value.place;
       read_keys(reading, section, key, name + ".", *inner, into);

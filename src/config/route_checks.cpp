@@ -90,8 +90,9 @@ class Checks {
   // False: what else there is to say depends on it.
   bool check_name(const RouteName& parts) {
     if (parts.method != "GET" && parts.method != "POST") {
-      wrong("", "a route is named by its method and path, such as \"POST /relay\" or \"GET "
-                "/relay/{id}\"; other methods there are none");
+      wrong("",
+            "a route is named by its method and path, such as \"POST /relay\" or \"GET "
+            "/relay/{id}\"; other methods there are none");
       return false;
     }
     if (std::string trouble = trouble_with_path(parts.path); !trouble.empty()) {
@@ -126,7 +127,7 @@ class Checks {
 
   void check_get(const Route& route) {
     if (!route.body.empty()) wrong("body", "a GET has no body");
-    if (reading_.has(join_key(path_, "unknown")))
+    if (route.unknown == wire::UnknownFields::keep)
       wrong("unknown", "this is about the fields of a body, and a GET has none");
   }
 

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "config/json_values.hpp"
+#include "config/key_rows.hpp"
 #include "config/plain_values.hpp"
 #include "config/read_table.hpp"
-#include "config/rows.hpp"
 #include "config/text_checks.hpp"
 #include "wire/answer_shape.hpp"
 
@@ -119,8 +119,7 @@ struct BodyTable {
   void read(const Spot& spot, const Value& value, std::vector<BodyField>& into) const {
     const auto* table = value.as<Value::Table>();
     if (table == nullptr) {
-      return spot.wrong("a body is a table of its fields",
-                        R"(write { to = { type = "string" } })");
+      return spot.wrong("a body is a table of its fields", R"(write { to = { type = "string" } })");
     }
     std::vector<BodyField> fields;
     for (const Member& member : *table) {
@@ -145,8 +144,8 @@ struct BodyTable {
         if (text.empty() || text == row.info.default_text) continue;
         keys += fmt::format("{} {} = {}", keys.empty() ? "" : ",", row.info.name, text);
       }
-      fields += fmt::format("{} {} = {{{} }}", fields.empty() ? "" : ",",
-                            join_key("", field.name), keys);
+      fields +=
+          fmt::format("{} {} = {{{} }}", fields.empty() ? "" : ",", join_key("", field.name), keys);
     }
     return fields.empty() ? "{}" : "{" + fields + " }";
   }
@@ -158,7 +157,7 @@ const Section<wire::BodyField>& body_field_section() {
   static const Section<BodyField> section{
       "body",
       "What a field of a body must be, in the words of JSON Schema, and what it becomes. "
-      "[routes](#routes) says more.",
+      "[api.md](api.md#routes-of-your-own) has the rest.",
       {
           row<BodyField>("type", &BodyField::type, Choice<BodyType>{"type", kTypes}, yes,
                          "`string`, `integer`, `number`, `boolean`, `object` or `array`",
@@ -193,7 +192,8 @@ Section<Route> route_section() {
   return {
       "route",
       "Routes of your own beside those of the API: `POST /path` takes a body in a form of your "
-      "own and hands in a task, `GET /path/{id}` shows one. [routes](#routes) says more.",
+      "own and hands in a task, `GET /path/{id}` shows one. [api.md](api.md#routes-of-your-own) "
+      "has the rest.",
       {
           row<Route>("task", &Route::task, Text{check_name}, yes,
                      "the type of the tasks that it hands in, and the only one that it shows",

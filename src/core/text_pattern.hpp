@@ -12,8 +12,8 @@ class RE2;
 namespace holdfast {
 
 // One pattern that a text must have, as JSON Schema means it: in RE2 syntax, found anywhere unless
-// it says ^ and $, letter by letter in UTF-8, and upper case is not lower case. No text takes longer
-// than its length is worth, whatever the pattern.
+// it says ^ and $, letter by letter in UTF-8, and upper case is not lower case. No text takes
+// longer than its length is worth, whatever the pattern.
 //
 // Cheap to copy. Threads: const members may be called from any thread at once.
 class TextPattern {

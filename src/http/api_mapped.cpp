@@ -26,9 +26,8 @@ Response bad_body(std::vector<wire::Problem::Part> parts) {
     detail += part.where.empty() ? part.detail : part.where + ": " + part.detail;
   }
   if (parts.size() > kMostTold) detail += "; …";
-  wire::Problem told = wire::problem_of(Error{.code = ErrorCode::invalid_argument,
-                                              .operation = "read body",
-                                              .message = std::move(detail)});
+  wire::Problem told = wire::problem_of(Error{
+      .code = ErrorCode::invalid_argument, .operation = "read body", .message = std::move(detail)});
   told.errors = std::move(parts);
   return problem(told);
 }

@@ -291,7 +291,8 @@ class ConnectionOver final : public Connection,
     gone_.reset();
     phase_ = Phase::answering;
     if (reception_->options.on_answered) {
-      reception_->options.on_answered(admitted_ ? admitted_->route.get() : nullptr, response.status);
+      reception_->options.on_answered(admitted_ ? admitted_->route.get() : nullptr,
+                                      response.status);
     }
     const bool streams = response.source && !is_head_;
     keep_alive_ = keep_alive_ && may_go_on && !reception_->stopping;

@@ -13,8 +13,7 @@ namespace holdfast::http {
 namespace {
 
 wire::Problem problem_with(int status, std::string detail) {
-  return {
-      .title = std::string(reason_of(status)), .status = status, .detail = std::move(detail)};
+  return {.title = std::string(reason_of(status)), .status = status, .detail = std::move(detail)};
 }
 
 }  // namespace

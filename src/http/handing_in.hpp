@@ -23,8 +23,10 @@ struct OfRequest {
 
 // A task as it is handed to the engine, complete with its queue, key and trace; or the problem that
 // its sender is told.
-[[nodiscard]] std::expected<ports::NewTask, wire::Problem> to_be_submitted(
-    Submission submission, const OfRequest& said, node::Node& node, const ApiLimits& limits,
-    WallTime now);
+[[nodiscard]] std::expected<ports::NewTask, wire::Problem> to_be_submitted(Submission submission,
+                                                                           const OfRequest& said,
+                                                                           node::Node& node,
+                                                                           const ApiLimits& limits,
+                                                                           WallTime now);
 
 }  // namespace holdfast::http

@@ -45,9 +45,8 @@ void write_problem(wire::JsonWriter& writer, int status, std::string_view descri
 
 void write_post(wire::JsonWriter& writer, const MappedRoute& route) {
   writer.key("parameters").begin_array();
-  writer.raw(
-      R"({"name":"Idempotency-Key","in":"header","schema":{"type":"string"},"description":)"
-      R"("The same key with the same body is the same task."})");
+  writer.raw(R"({"name":"Idempotency-Key","in":"header","schema":{"type":"string"},"description":)"
+             R"("The same key with the same body is the same task."})");
   writer.end_array();
   writer.key("requestBody").begin_object().key("required").boolean(true);
   writer.key("content").begin_object().key("application/json").begin_object().key("schema");

@@ -21,8 +21,7 @@ Result<std::vector<http::MappedRoute>> routes_of(const config::Config& config) {
     auto body = wire::BodyMap::make(route.body, route.unknown);
     if (!body) return std::unexpected(std::move(body).error());
     auto answer = wire::AnswerShape::parse(route.answer);
-    if (!answer)
-      return fail(ErrorCode::invalid_argument, "route \"" + name + "\"", answer.error());
+    if (!answer) return fail(ErrorCode::invalid_argument, "route \"" + name + "\"", answer.error());
     // What is not given was set by its method when the file was checked.
     routes.push_back({.method = std::string(parts.method),
                       .path = std::string(parts.path),

@@ -20,9 +20,9 @@ struct Shown {
   bool outbound = false;  // see Accepted
 };
 
-// The form of an answer: JSON, in whose texts {names} stand for what is known of a task. A text that
-// is one such place and nothing else becomes the value itself (a number, true, null); elsewhere it
-// is part of the text.
+// The form of an answer: JSON, in whose texts {names} stand for what is known of a task. A text
+// that is one such place and nothing else becomes the value itself (a number, true, null);
+// elsewhere it is part of the text.
 //
 //   {"id": "{id}", "status": "{state}", "tries": "{attempts}", "see": "/relay/{id}"}
 //
@@ -44,7 +44,7 @@ class AnswerShape {
   enum class Kind : std::uint8_t { raw, value, text };
   struct Piece {
     Kind kind = Kind::raw;
-    std::string content = {};        // JSON as it is, or the name of a place
+    std::string content = {};         // JSON as it is, or the name of a place
     TextTemplate text_template = {};  // of a text
   };
 

@@ -19,8 +19,8 @@ std::string_view to_string(BodyType type) noexcept {
 
 std::span<const std::string_view> task_fields() noexcept {
   static constexpr std::array<std::string_view, 9> kFields = {
-      "retry_on_failure", "key", "priority", "delay", "due", "deadline", "attempts", "timeout",
-      "trace"};
+      "retry_on_failure", "key",      "priority", "delay", "due",
+      "deadline",         "attempts", "timeout",  "trace"};
   return kFields;
 }
 

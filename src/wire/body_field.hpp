@@ -23,7 +23,7 @@ struct BodyField {
   std::string name = {};
   BodyType type = BodyType::string;
   bool required = false;
-  std::string pattern = {};  // of a string; see core/text_pattern.hpp
+  std::string pattern = {};                      // of a string; see core/text_pattern.hpp
   std::optional<std::uint64_t> min_length = {};  // of a string, in characters
   std::optional<std::uint64_t> max_length = {};
   std::optional<double> minimum = {};  // of a number, as is the next

@@ -109,8 +109,7 @@ void BodyMap::check(const Rule& rule, const JsonValue& value, std::vector<std::s
     wrong.push_back(wrong_kind(kind_name(field.type), value).error().what);
     return;
   }
-  if (!field.one_of.empty() &&
-      std::ranges::none_of(field.one_of, [&](const std::string& allowed) {
+  if (!field.one_of.empty() && std::ranges::none_of(field.one_of, [&](const std::string& allowed) {
         return is_same(value, value_of(allowed));
       })) {
     wrong.push_back("it must be one of " + words_of(field.one_of));
@@ -172,7 +171,7 @@ Result<BodyMap> BodyMap::make(std::vector<BodyField> fields, UnknownFields unkno
 class BodyMap::Reading {
  public:
   explicit Reading(const BodyMap& map)
-      : map_(map), seen_(map.rules_.size()), given_(map.rules_.size()) {}
+      : map_(map), seen_(map.rules_.size()), bad_(map.rules_.size()), given_(map.rules_.size()) {}
 
   void take_members(JsonCursor& cursor) {
     cursor.enter();
@@ -200,7 +199,7 @@ class BodyMap::Reading {
       if (!given_[i]) continue;
       if (!rule.is_of_task) {
         writer.key(rule.target).raw(given_[i]->text);
-      } else if (parts_.empty()) {
+      } else if (!bad_[i]) {
         const auto set = set_field(submission, rule.target, *given_[i]);
         if (!set) note(rule.field.name, set.error());
       }
@@ -223,9 +222,8 @@ class BodyMap::Reading {
 
  private:
   void take(std::string name, const JsonValue& value) {
-    const auto rule = std::ranges::find(map_.rules_, name, [](const Rule& r) -> const std::string& {
-      return r.field.name;
-    });
+    const auto rule = std::ranges::find(
+        map_.rules_, name, [](const Rule& r) -> const std::string& { return r.field.name; });
     if (rule == map_.rules_.end()) return take_unknown(std::move(name), value);
     const auto at = static_cast<std::size_t>(rule - map_.rules_.begin());
     if (seen_[at]) return note(std::move(name), "is given twice");
@@ -234,6 +232,7 @@ class BodyMap::Reading {
     given_[at] = value;
     std::vector<std::string> wrong;
     check(*rule, value, wrong);
+    bad_[at] = !wrong.empty();
     for (std::string& what : wrong)
       note(name, std::move(what));
   }
@@ -261,8 +260,9 @@ class BodyMap::Reading {
   }
 
   const BodyMap& map_;
-  std::vector<bool> seen_;
-  std::vector<std::optional<JsonValue>> given_;  // by the place of the rule
+  std::vector<bool> seen_;  // by the place of the rule, as are the next two
+  std::vector<bool> bad_;
+  std::vector<std::optional<JsonValue>> given_;
   std::vector<std::pair<std::string, JsonValue>> kept_;
   std::set<std::string> names_;  // of what is kept
   std::vector<Problem::Part> parts_;

@@ -9,20 +9,14 @@
 
 #include "config/keys.hpp"
 
-// How the rows of keys.hpp are made. Nothing here is for others than the files that list keys.
+// How the rows of the tables in keys.cpp and its companions are written.
 namespace holdfast::config {
-
-inline constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {
-    {{"submit", Role::submit},
-     {"read", Role::read},
-     {"work", Role::work},
-     {"operate", Role::operate}}};
 
 // How a row says more than its five columns.
 struct Extra {
   std::optional<RunBy> only = {};
   bool required = false;
-  bool carried = false;
+  CarriedBy carried = CarriedBy::anything;
 };
 
 // `at` gives the member of an S that the key sets: &Http::listen, or a function.
@@ -50,5 +44,15 @@ struct Within {
 
 inline constexpr Reload no = Reload::no;
 inline constexpr Reload yes = Reload::yes;
+
+inline constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {
+    {{"submit", Role::submit},
+     {"read", Role::read},
+     {"work", Role::work},
+     {"operate", Role::operate}}};
+
+// Of keys_broker.cpp.
+[[nodiscard]] Section<Recover> recover_section();
+[[nodiscard]] Section<Aws> aws_section();
 
 }  // namespace holdfast::config
