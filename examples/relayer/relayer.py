@@ -104,6 +104,10 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # callers that have gone
+            super().handle_error(request, client_address)
+
 
 if __name__ == "__main__":
     server = Server(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 9545), Relayer)

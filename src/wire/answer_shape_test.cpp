@@ -17,6 +17,7 @@ TaskInfo a_task() {
   task.state = TaskState::failed;
   task.attempts = 3;
   task.last_failure = Failure{.message = "[NON_RETRYABLE] insufficient \"funds\""};
+  task.retry_on_failure = true;
   return task;
 }
 
@@ -30,7 +31,7 @@ TEST(AnswerShape, a_text_that_is_one_place_becomes_the_value_itself) {
                    R"("retryOnFailure":"{retry_on_failure}","attempts":"{attempts}"})"),
             R"({"id":"01a1e30e-9e7d-7164-bbe4-996adc3be9c7","status":"failed",)"
             R"("error_message":"[NON_RETRYABLE] insufficient \"funds\"",)"
-            R"("retryOnFailure":false,"attempts":3})");
+            R"("retryOnFailure":true,"attempts":3})");
 }
 
 TEST(AnswerShape, what_is_not_there_is_null) {
@@ -49,9 +50,8 @@ TEST(AnswerShape, a_success_has_no_error_whatever_went_before) {
 }
 
 TEST(AnswerShape, places_within_a_text_are_part_of_it) {
-  EXPECT_EQ(
-      filled(R"({"see":"/relay/{id}/{attempts}","none":"<{key}>","brace":"{{id}}"})"),
-      R"({"see":"/relay/01a1e30e-9e7d-7164-bbe4-996adc3be9c7/3","none":"<>","brace":"{id}"})");
+  EXPECT_EQ(filled(R"({"see":"/relay/{id}/{attempts}","none":"<{key}>","brace":"{{id}}"})"),
+            R"({"see":"/relay/01a1e30e-9e7d-7164-bbe4-996adc3be9c7/3","none":"<>","brace":"{id}"})");
 }
 
 TEST(AnswerShape, looks_into_payload_and_result) {
@@ -90,9 +90,10 @@ TEST(AnswerShape, writes_the_schema_of_what_it_makes) {
   AnswerShape::parse(R"({"e":"{error}","n":"{attempts}","t":"no. {id}","c":7,"p":"{payload.x}"})")
       .value()
       .write_schema(writer);
-  EXPECT_EQ(out, R"({"type":"object","properties":{"e":{"type":["string","null"]},)"
-                 R"("n":{"type":"integer"},"t":{"type":"string"},"c":{"const":7},"p":{}},)"
-                 R"("required":["e","n","t","c","p"]})");
+  EXPECT_EQ(out,
+            R"({"type":"object","properties":{"e":{"type":["string","null"]},)"
+            R"("n":{"type":"integer"},"t":{"type":"string"},"c":{"const":7},"p":{}},)"
+            R"("required":["e","n","t","c","p"]})");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import urllib.request
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "relayer")
@@ -106,12 +107,12 @@ class Client:
             if answer["status"] in states:
                 return answer
 
-    def classified(self, task):
-        """What the log says of its failures: (level, message, category, error), in their order."""
-        said = []
-        for line in self.server.log:
-            if '"event":"classify"' not in line or task not in line:
-                continue
-            record = json.loads(line)
-            said.append((record["level"], record["message"], record["category"], record["error"]))
-        return said
+    def classified(self, task, count=1):
+        """What the log says of its failures: (level, message, category, error), in their order; once there are
+        `count` of them, since the log is read by a thread of its own."""
+        until = time.monotonic() + 60
+        while True:
+            records = [json.loads(line) for line in list(self.server.log) if '"event":"classify"' in line and task in line]
+            if len(records) >= count or time.monotonic() > until:
+                return [(said["level"], said["message"], said["category"], said["error"]) for said in records]
+            time.sleep(0.01)

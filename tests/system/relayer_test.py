@@ -88,7 +88,7 @@ class RelayerTest(SystemTest):
                 self.assertEqual(ended["attempts"], 3)
                 self.assertIn(f"HTTP {status}: {error}", ended["error_message"])
                 self.assertEqual(  # C6.1
-                    client.classified(task),
+                    client.classified(task, 3),
                     [("info", f"[RETRYABLE] {basis}", "RETRYABLE", f"HTTP {status}: {error}")] * 3)
                 self.assertEqual(self.relayer.requests()[task], 3)
 
@@ -98,13 +98,13 @@ class RelayerTest(SystemTest):
         client = self.start(timeout="200ms")
         ended = client.ended(task := client.relay("hang"), self.ends)
         self.assertEqual(ended["attempts"], 3)
-        for level, message, category, _ in client.classified(task):
+        for level, message, category, _ in client.classified(task, 3):
             self.assertEqual((level, message, category), ("info", "[RETRYABLE] Pattern match", "RETRYABLE"))
 
     def test_C1_8_an_answer_that_nobody_understands(self):
         client = self.start()
         client.ended(task := client.relay("garbage"), self.ends)
-        self.assertEqual([said[1] for said in client.classified(task)], ["[RETRYABLE] Default classification"] * 3)
+        self.assertEqual([said[1] for said in client.classified(task, 3)], ["[RETRYABLE] Default classification"] * 3)
 
     def test_C1_7_what_recovers_is_relayed_and_429_waits_as_told(self):
         client = self.start()
