@@ -51,11 +51,10 @@ class AwsCredentialsProvider {
   void get(Then then);
 
   // Whoever was asked called them expired: they are fetched anew, from where they came. False: they
-  // were fetched only now, or cannot change.
+  // are always the same.
   [[nodiscard]] bool refuse(const AwsCredentials& refused);
 
  private:
-  class Fetch;
   struct State;
   std::shared_ptr<State> state_;
 };
