@@ -78,6 +78,7 @@ Result<std::unique_ptr<ports::Broker>> open_sqs(ports::Loop& loop, const BrokerS
                        .visibility_timeout = settings.visibility,
                        .create = settings.create,
                        .most_receives = settings.max_receives,
+                       .poll_wait = settings.poll_wait,
                        .connect_attempts = settings.connect_attempts,
                        .connect_wait = settings.connect_wait,
                        .on_gave_up = settings.on_gave_up};
