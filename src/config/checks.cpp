@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "config/keys.hpp"
+#include "config/route_checks.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 
@@ -369,6 +370,7 @@ void complete(Reading& reading, Config& config) {
   checks.check_aws();
   checks.check_alerts();
   checks.check_recoveries();
+  complete_routes(reading, config);
 }
 
 }  // namespace holdfast::config

@@ -22,6 +22,7 @@
 #include "config/problem.hpp"
 #include "config/secret.hpp"
 #include "config/url.hpp"
+#include "wire/body_field.hpp"
 
 // The configuration of `holdfast serve`: values only, one struct for each table of the file. The
 // defaults stand here and nowhere else; what each key means, within which limits, and whether it
@@ -302,6 +303,26 @@ struct Recover {
   bool operator==(const Recover&) const = default;
 };
 
+// A route of the user's own: a body that becomes a task (POST), or a task that is shown (GET).
+struct Route {
+  std::string task = {};           // the type
+  std::optional<Role> role = {};   // not given: submit of POST, read of GET
+  std::optional<int> status = {};  // not given: 201 of POST, 200 of GET
+  std::string summary = {};
+  wire::UnknownFields unknown = wire::UnknownFields::refuse;
+  std::vector<wire::BodyField> body = {};  // in the order of the file
+  std::string answer = {};                 // JSON: see wire/answer_shape.hpp
+
+  bool operator==(const Route&) const = default;
+};
+
+// The parts of a route's name, "POST /relay/direct".
+struct RouteName {
+  std::string_view method = {};
+  std::string_view path = {};
+};
+[[nodiscard]] RouteName parts_of(std::string_view route) noexcept;
+
 struct Config {
   Store store = {};
   Http http = {};
@@ -317,6 +338,7 @@ struct Config {
   Events events = {};
   Aws aws = {};
   std::map<std::string, Recover> recoveries = {};
+  std::map<std::string, Route> routes = {};  // by "POST /relay/direct"
 
   bool operator==(const Config&) const = default;
 };

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "config/keys.hpp"
 
@@ -42,6 +44,12 @@ struct Within {
 
 inline constexpr Reload no = Reload::no;
 inline constexpr Reload yes = Reload::yes;
+
+inline constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {
+    {{"submit", Role::submit},
+     {"read", Role::read},
+     {"work", Role::work},
+     {"operate", Role::operate}}};
 
 // Of keys_broker.cpp.
 [[nodiscard]] Section<Recover> recover_section();

@@ -10,6 +10,7 @@
 #include "config/key_rows.hpp"
 #include "config/outside_values.hpp"
 #include "config/plain_values.hpp"
+#include "config/route_keys.hpp"
 #include "config/text_checks.hpp"
 #include "core/condition.hpp"
 #include "core/json_text.hpp"
@@ -25,10 +26,6 @@ constexpr std::uint64_t kGiB = kMiB * 1024;
 constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
 constexpr Duration kDay = 24h;
 
-constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {{{"submit", Role::submit},
-                                                                      {"read", Role::read},
-                                                                      {"work", Role::work},
-                                                                      {"operate", Role::operate}}};
 constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
     {{"debug", Level::debug},
      {"info", Level::info},
@@ -442,7 +439,7 @@ const Sections& sections() {
   static const Sections all{
       store_section(),  http_section(),   token_section(), log_section(),     shutdown_section(),
       engine_section(), queue_section(),  task_section(),  webhook_section(), inputs_section(),
-      alerts_section(), events_section(), aws_section(),   recover_section()};
+      alerts_section(), events_section(), aws_section(),   recover_section(), route_section()};
   return all;
 }
 
@@ -450,11 +447,15 @@ std::vector<TableInfo> tables() {
   std::vector<TableInfo> all;
   each_section([&]<class S>(const Section<S>& section, auto member) {
     TableInfo table{std::string(section.name), section.meaning, {}};
-    if (has_names<S>(member)) table.name += ".NAME";
+    if (has_names<S>(member)) table.name += "." + std::string(section.placeholder);
     for (const Row<S>& row : section.rows)
       table.keys.push_back(row.info);
     all.push_back(std::move(table));
   });
+  TableInfo field{all.back().name + ".body.FIELD", body_field_section().meaning, {}};
+  for (const auto& row : body_field_section().rows)
+    field.keys.push_back(row.info);
+  all.push_back(std::move(field));
   return all;
 }
 

@@ -52,6 +52,7 @@ struct Section {
   std::string_view name = {};     // "http", "token"
   std::string_view meaning = {};  // one line
   std::vector<Row<S>> rows = {};
+  std::string_view placeholder = "NAME";  // for the names of its tables
 };
 
 struct Sections {
@@ -69,6 +70,7 @@ struct Sections {
   Section<Events> events;
   Section<Aws> aws;
   Section<Recover> recover;
+  Section<Route> route;
 };
 
 [[nodiscard]] const Sections& sections();
@@ -91,6 +93,7 @@ void each_section(const Function& function) {
   function(all.events, &Config::events);
   function(all.aws, &Config::aws);
   function(all.recover, &Config::recoveries);
+  function(all.route, &Config::routes);
 }
 
 // Whether the tables of a section have names: [queue.NAME].
