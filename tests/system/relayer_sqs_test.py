@@ -166,10 +166,11 @@ class RelayerSqsTest(SystemTest):
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
 
     def test_sqs_away_and_back(self):
-        with Proxy(self.sqs.port) as proxy:
+        with Proxy(self.sqs.port, frames=False) as proxy:
             client = self.start(sqs=f"http://127.0.0.1:{proxy.port}", more='publish = { attempts = 2, first = "20ms" }\n')
             client.ended(client.relay())
             proxy.refuse(True)
+            proxy.cut_all()
             status, problem = client.post(idempotencyKey="while-away")
             self.assertEqual((status, problem["status"]), (503, 503), problem)
             proxy.refuse(False)
