@@ -44,11 +44,11 @@ class MigrateVerb : public ::testing::Test {
 TEST_F(MigrateVerb, says_which_version_it_found_and_what_it_did) {
   const Ran first = migrate({path_});
   EXPECT_EQ(first.exit_code, kDone);
-  EXPECT_EQ(first.out, path_ + " was of schema 1, and is of schema 3 now\n");
+  EXPECT_EQ(first.out, path_ + " was of schema 1, and is of schema 4 now\n");
   EXPECT_EQ(first.err, "");
   const Ran again = migrate({"sqlite:" + path_});
   EXPECT_EQ(again.exit_code, kDone);
-  EXPECT_EQ(again.out, path_ + " is of schema 3, the newest: there was nothing to do\n");
+  EXPECT_EQ(again.out, path_ + " is of schema 4, the newest: there was nothing to do\n");
 }
 
 TEST_F(MigrateVerb, says_it_to_programs) {

@@ -112,6 +112,9 @@ enum class QueueKind : std::uint8_t { classic, quorum };
 // When whoever hands in a task of a carried queue is answered.
 enum class AnswerWhen : std::uint8_t { confirmed, recorded };
 
+// What becomes of a queue's dead letters by itself.
+enum class OnDead : std::uint8_t { keep, fail, redrive };
+
 // How often and how patiently a broker is connected to (R8).
 struct Connecting {
   int attempts = 90;
@@ -125,7 +128,12 @@ struct Queue {
   int limit = 0;
   int backlog = 0;
   bool pull = false;  // also if one of its tasks is
-  Url broker = {};    // not given: the store carries it, and the rest has no meaning
+  OnDead on_dead = OnDead::keep;
+  int redrive_rounds = 1;
+  Duration dead_poll = std::chrono::seconds(10);  // C3.5
+  Duration dead_wait = std::chrono::seconds(10);
+  int dead_batch = 10;
+  Url broker = {};  // not given: the store carries it, and the rest has no meaning
   std::string broker_ca = {};
   Url broker_endpoint = {};    // of SQS
   bool broker_create = false;  // likewise, and the next two

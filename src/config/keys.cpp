@@ -36,6 +36,8 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 3> kFormats = {
     {{"auto", LogFormat::automatic}, {"text", LogFormat::text}, {"json", LogFormat::json}}};
 constexpr std::array<std::pair<std::string_view, QueueKind>, 2> kKinds = {
     {{"classic", QueueKind::classic}, {"quorum", QueueKind::quorum}}};
+constexpr std::array<std::pair<std::string_view, OnDead>, 3> kOnDead = {
+    {{"keep", OnDead::keep}, {"fail", OnDead::fail}, {"redrive", OnDead::redrive}}};
 constexpr std::array<std::pair<std::string_view, AnswerWhen>, 2> kAnswers = {
     {{"confirmed", AnswerWhen::confirmed}, {"recorded", AnswerWhen::recorded}}};
 constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
@@ -174,6 +176,19 @@ Section<Queue> queue_section() {
           row<Queue>("pull", &Queue::pull, YesNo{}, yes,
                      "`true`: its tasks are run by workers that ask for them over HTTP, "
                      "whatever their type"),
+          row<Queue>("on_dead", &Queue::on_dead, Choice<OnDead>{"on_dead", kOnDead}, yes,
+                     "what becomes of its dead letters by itself: `keep`, `fail` (given up), or "
+                     "`redrive` (those with `retry_on_failure` are brought back, the others "
+                     "given up)"),
+          row<Queue>("redrive_rounds", &Queue::redrive_rounds, Whole{0, 1000}, yes,
+                     "so often is a task brought back at most, then it is given up; 0: never"),
+          row<Queue>("dead_poll", &Queue::dead_poll, Span{1ms, 1h}, yes,
+                     "how often dead letters are looked for, unless they are kept"),
+          row<Queue>("dead_wait", &Queue::dead_wait, Span{0s, 20s}, yes,
+                     "how long one question for dead letters waits at a broker that is asked for "
+                     "them"),
+          row<Queue>("dead_batch", &Queue::dead_batch, Whole{1, 1000}, yes,
+                     "most dead letters that are worked on at once"),
           row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
                      "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
                      "the queue; `sqs://region/queue`: SQS does; `env:NAME` or `file:PATH` if it "

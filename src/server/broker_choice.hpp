@@ -47,6 +47,9 @@ struct BrokerSettings {
   bool create = false;
   Duration visibility = std::chrono::seconds(30);
   int max_receives = 3;
+  // One poll for messages. To end takes as long: what a poll that is cut had would be away for a
+  // while.
+  Duration poll_wait = std::chrono::seconds(20);
   config::Aws aws = {};
 };
 

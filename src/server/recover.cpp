@@ -16,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr Duration kConnectWait = 1s;
+constexpr Duration kPollWait = 1s;
 
 }  // namespace
 
@@ -49,6 +50,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   settings.broker.connect_attempts =
       static_cast<int>(std::min<Duration::rep>(stall / kConnectWait, 86'400)) + 5;
   settings.broker.blocked_patience = stall;
+  settings.broker.poll_wait = kPollWait;
   settings.broker.on_gave_up = [&run](const Error& why) {
     if (run) run->give_up(why);
   };

@@ -225,6 +225,7 @@ node::Node::Work Service::Parts::work() {
                        .log = options.log,
                        .observer = &watch};
   for (const auto& [name, queue] : config.queues) {
+    if (auto rule = dead_letters_of(name, queue)) all.dead_letters.push_back(*std::move(rule));
     // What others pull is not claimed here.
     if (queue.pull) continue;
     all.queues.push_back(
@@ -349,6 +350,25 @@ Result<void> Service::Parts::reload(const config::Config& next) {
   return {};
 }
 
+// Those of which something else is said than before.
+static void change_dead_letters(engine::Engine& engine, const config::Config& old,
+                                const config::Config& now) {
+  for (const auto& [name, queue] : old.queues) {
+    const bool was_kept = queue.on_dead == config::OnDead::keep;
+    const auto after = now.queues.find(name);
+    const bool is_kept = after == now.queues.end() || after->second.on_dead == config::OnDead::keep;
+    if (is_kept && !was_kept) engine.keep_dead_letters(name);
+  }
+  for (const auto& [name, queue] : now.queues) {
+    const auto before = old.queues.find(name);
+    auto rule = dead_letters_of(name, queue);
+    if (!rule || (before != old.queues.end() && dead_letters_of(name, before->second) == rule)) {
+      continue;
+    }
+    engine.consume_dead_letters(*std::move(rule));
+  }
+}
+
 // On the loop.
 void Service::Parts::change_engine(const config::Config& old, const config::Config& now,
                                    Types types) {
@@ -362,6 +382,7 @@ void Service::Parts::change_engine(const config::Config& old, const config::Conf
     const auto after = now.queues.find(name);
     if (after == now.queues.end() || after->second.pull) engine.leave(name);
   }
+  change_dead_letters(engine, old, now);
   for (const auto& [name, queue] : now.queues) {
     if (queue.pull) continue;
     engine.serve({.name = name, .concurrency = static_cast<std::size_t>(queue.concurrency)});

@@ -35,6 +35,7 @@ constexpr auto kFields = std::to_array<Field<Submission>>({
     field<&Submission::attempts>("attempts"),
     field<&Submission::timeout>("timeout"),
     {{.name = "trace"}, read_trace},
+    field<&Submission::retry_on_failure>("retry_on_failure"),
 });
 
 [[nodiscard]] Reading reading_of(const Limits& limits) {
@@ -114,6 +115,7 @@ void write(JsonWriter& writer, const Submission& submission, std::size_t most_pa
   if (submission.attempts) writer.key("attempts").number(*submission.attempts);
   if (submission.timeout) writer.key("timeout").duration(*submission.timeout);
   if (!submission.trace.empty()) writer.key("trace").text(submission.trace);
+  if (submission.retry_on_failure) writer.key("retry_on_failure").boolean(true);
   writer.end_object();
 }
 

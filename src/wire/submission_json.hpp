@@ -21,7 +21,7 @@ namespace holdfast::wire {
 //   {"type": "mail.send", "queue": "mails", "payload": {"to": "ann"}, "priority": 5, "delay":
 //   "30s",
 //    "due": "2026-11-16T03:00:00Z", "deadline": …, "key": "order-17", "attempts": 3,
-//    "timeout": "10s", "trace": "00-…"}
+//    "timeout": "10s", "trace": "00-…", "retry_on_failure": true}
 //
 // Only the type must be given, and null is the same as a field that is left out (but for the
 // payload, of which null is a value). Spans of time may be numbers of seconds. What of all this may

@@ -1,8 +1,9 @@
-"""A server that speaks SQS, written by others (fauxqs), and a client of it that others wrote (botocore): on a port
-of its own, and gone with its test."""
+"""A server that speaks SQS, written by others (fauxqs): on a port of its own, and gone with its test. Asked by its
+JSON, as clients of today do; Debian's botocore and awscli still speak the protocol before that."""
 
-import botocore.config
-import botocore.session
+import json
+import urllib.error
+import urllib.request
 
 from s3_servers import S3Server
 
@@ -14,28 +15,30 @@ KEYS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything", "AW
 class SqsServer(S3Server):
     def __init__(self, port=0):
         super().__init__("fauxqs", None, port)
-        self.sqs = botocore.session.get_session().create_client(
-            "sqs", endpoint_url=self.url, region_name=REGION, aws_access_key_id="anybody",
-            aws_secret_access_key="anything", config=botocore.config.Config(retries={"max_attempts": 0}))  # fmt: skip
 
-    def end(self):
-        super().end()
-        self.sqs.close()
+    def ask(self, operation, **what):
+        request = urllib.request.Request(self.url, json.dumps(what).encode(), {
+            "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": f"AmazonSQS.{operation}"})  # fmt: skip
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read() or "{}")
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{operation}: {error.read().decode()}") from error
 
     def url_of(self, queue):
-        return self.sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+        return self.ask("GetQueueUrl", QueueName=queue)["QueueUrl"]
 
     def make(self, queue, dead=None, receives=3, **attributes):
         """The queue's URL; with a dead-letter queue behind it if one is named."""
         if dead:
             arn = self.attributes(dead)["QueueArn"]
-            attributes["RedrivePolicy"] = f'{{"deadLetterTargetArn": "{arn}", "maxReceiveCount": {receives}}}'
+            attributes["RedrivePolicy"] = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": receives})
         if queue.endswith(".fifo"):
             attributes["FifoQueue"] = "true"
-        return self.sqs.create_queue(QueueName=queue, Attributes=attributes)["QueueUrl"]
+        return self.ask("CreateQueue", QueueName=queue, Attributes=attributes)["QueueUrl"]
 
     def attributes(self, queue):
-        return self.sqs.get_queue_attributes(QueueUrl=self.url_of(queue), AttributeNames=["All"])["Attributes"]
+        return self.ask("GetQueueAttributes", QueueUrl=self.url_of(queue), AttributeNames=["All"])["Attributes"]
 
     def count(self, queue):
         """All that is there: to be had, under way and waiting for its time."""
@@ -43,17 +46,20 @@ class SqsServer(S3Server):
         return sum(int(seen["ApproximateNumberOfMessages" + kind]) for kind in ("", "NotVisible", "Delayed"))
 
     def send(self, queue, body, **more):
-        return self.sqs.send_message(QueueUrl=self.url_of(queue), MessageBody=body, **more)["MessageId"]
+        return self.ask("SendMessage", QueueUrl=self.url_of(queue), MessageBody=body, **more)["MessageId"]
+
+    def receive(self, queue, most=10, **more):
+        return self.ask("ReceiveMessage", QueueUrl=self.url_of(queue), MaxNumberOfMessages=most,
+                        AttributeNames=["All"], MessageAttributeNames=["All"], **more).get("Messages") or []  # fmt: skip
 
     def take(self, queue, most=100):
         """So many of its messages at most, which are gone then."""
         url, found = self.url_of(queue), []
         while len(found) < most:
-            got = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=min(10, most - len(found)),
-                                           AttributeNames=["All"], MessageAttributeNames=["All"])  # fmt: skip
-            if not got.get("Messages"):
+            got = self.receive(queue, min(10, most - len(found)))
+            if not got:
                 break
-            for message in got["Messages"]:
+            for message in got:
                 found.append(message)
-                self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                self.ask("DeleteMessage", QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return found

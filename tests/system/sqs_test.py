@@ -45,7 +45,7 @@ class SqsTest(SystemTest):
             [serve_test.HOLDFAST, "recover", "--from", f"sqs://{REGION}/{self.dead}", "--endpoint", self.sqs.url,
              "--json", "--empty", "1s", "--idle", "2s", *options],
             env=os.environ | KEYS, capture_output=True, text=True, timeout=120)  # fmt: skip
-        self.assertEqual(run.returncode, code, run.stderr)
+        self.assertEqual(run.returncode, code, run.stderr + run.stdout)
         return json.loads(run.stdout)
 
     def test_a_task_goes_by_sqs_and_leaves_nothing_there(self):
@@ -96,7 +96,8 @@ class SqsTest(SystemTest):
         server = self.serve(["true"], "")
         server.ended(server.submit(type="job"))
         server.end()
-        self.assertIn("RedrivePolicy", "".join(server.log))
+        self.assertIn("redrive policy: set deadLetterTargetArn", "".join(server.log))
+        self.assertIn("set the MessageRetentionPeriod", "".join(server.log))
 
     def test_a_killed_server_loses_nothing(self):
         done = os.path.join(self.folder, "done")
@@ -120,16 +121,16 @@ class SqsTest(SystemTest):
     def test_recover_brings_back_what_sqs_has_given_up(self):
         target = self.queue
         self.sqs.make(self.dead)
-        url = self.sqs.make(target, self.dead, receives=1)
+        self.sqs.make(target, self.dead, receives=1)
         bodies = {f"m{number}" for number in range(25)}
         for body in bodies:
             self.sqs.send(target, body, MessageAttributes={"MessageType": {"DataType": "String", "StringValue": "Scan"}})
         while self.sqs.count(self.dead) < len(bodies):  # received, and never deleted
-            self.sqs.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0)
-        plan = self.recover("--to-origin=queue", "--dry-run")
+            self.sqs.receive(target, VisibilityTimeout=0)
+        plan = self.recover("--to", target, "--dry-run")
         self.assertEqual(sum(row["count"] for row in plan["plan"]), len(bodies))
         self.assertEqual(self.sqs.count(self.dead), len(bodies))
-        summary = self.recover("--to-origin=queue")
+        summary = self.recover("--to", target)
         self.assertEqual(summary["recovered"]["by_target"], {target: len(bodies)})
         self.assertEqual(self.sqs.count(self.dead), 0)
         back = self.sqs.take(target)

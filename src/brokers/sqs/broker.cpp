@@ -72,6 +72,7 @@ struct Side {
   }
 
   void end() {
+    std::erase_if(consumers, [](const auto& one) { return one.second->is_closed(); });
     auto left = std::make_shared<std::size_t>(consumers.size());
     if (*left == 0) return loop.stop();
     for (const auto& [id, consumer] : consumers) {

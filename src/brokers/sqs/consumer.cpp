@@ -36,10 +36,10 @@ void Consumer::start() {
 
 // With what was asked for before: a queue that has vanished is made again.
 void Consumer::find_queue() {
-  ++polls_;  // what is under way must end before this does
+  ++errands_;
   parts_.topologies.make_sure(intake_.queue, [this] {
     parts_.queues.find(intake_.queue, [this](const std::expected<void, Trouble>& found) {
-      --polls_;
+      --errands_;
       if (is_closing_) return end_if_done();
       if (!found) return failed(found.error());
       tries_.succeeded();
@@ -64,7 +64,7 @@ void Consumer::poll_once(std::size_t most) {
   ++polls_;
   reserved_ += most;
   const Options& options = parts_.api.options();
-  const auto wait = whole_seconds(options.poll_wait, Duration::zero(), kLongestPoll);
+  const auto wait = whole_seconds(options.poll_wait, std::chrono::seconds(1), kLongestPoll);
   const auto visibility =
       whole_seconds(options.visibility_timeout, std::chrono::seconds(1), Shelf::kLongest);
   // Both names of one thing: the older is all that some servers know.
@@ -140,10 +140,13 @@ void Consumer::put_off(Arrival arrival, Duration rest) {
   ports::Outgoing copy{.to = {.exchange = {}, .routing_key = intake_.queue},
                        .message = std::move(arrival.message),
                        .delay = rest};
+  ++errands_;
   parts_.sender.publish(std::move(copy),
                         [this, receipt = arrival.receipt](const ports::Sent& sent) {
+                          --errands_;
                           // Not confirmed: the original comes again when its time is over.
                           if (sent.fate == ports::Fate::confirmed) remove(receipt);
+                          end_if_done();
                         });
 }
 
@@ -197,7 +200,8 @@ void Consumer::leave_polls() {
 }
 
 void Consumer::end_if_done() {
-  if (!is_closing_ || !closed_ || orders_.pending() > 0 || (polls_ > 0 && !leaves_polls_)) return;
+  const bool is_waiting = orders_.pending() > 0 || (polls_ + errands_ > 0 && !leaves_polls_);
+  if (!is_closing_ || !closed_ || is_waiting) return;
   // Whoever hears of it may end this.
   auto closed = std::exchange(closed_, nullptr);
   closed();
