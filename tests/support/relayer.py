@@ -60,6 +60,7 @@ def config(relayer, *, sqs=None, queue="relay", more="", first="10ms", timeout="
         ("http://127.0.0.1:9545/relay", relayer.url),
         ('timeout    = "30s"', f'timeout    = "{timeout}"'),
         ('first = "1s"', f'first = "{first}"'),
+        ('dead_poll       = "10s"\n', "" if "dead_poll" in more else 'dead_poll = "10s"\n'),
         ("[queue.relay]\n", f"[queue.relay]\n{more}"),
         ('"rules.toml"', json.dumps(os.path.join(EXAMPLE, "rules.toml"))),
     ]
