@@ -90,6 +90,16 @@ bool is_array(std::string_view json) {
   return JsonCursor(json).kind() == JsonKind::array;
 }
 
+std::expected<void, std::string> set_field(Submission& out, std::string_view name,
+                                           const JsonValue& value) {
+  for (const Field<Submission>& field : kFields) {
+    if (field.name != name) continue;
+    if (Read done = field.read(value, out); !done) return std::unexpected(done.error().what);
+    return {};
+  }
+  return std::unexpected(fmt::format("a task has no field {}", quoted(name)));
+}
+
 void write(JsonWriter& writer, const Submission& submission, std::size_t most_payload_depth) {
   static const Submission kUnsaid;
   writer.begin_object().key("type").text(submission.type);

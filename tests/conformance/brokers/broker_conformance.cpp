@@ -20,11 +20,12 @@ BrokerWorld::BrokerWorld(Open open) : broker(open(loop, Logger(log))) {}
 
 std::string BrokerWorld::unique_name(const std::string& of) {
   static int count = 0;
-  return "holdfast-test." + of + "." + std::to_string(getpid()) + "." + std::to_string(++count);
+  return "holdfast-test-" + of + "-" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
-std::string BrokerWorld::new_queue(ports::QueueWish::Kind kind, const std::string& of) {
-  const std::string name = unique_name(of);
+std::string BrokerWorld::new_queue(ports::QueueWish::Kind kind, const std::string& of,
+                                   const std::string& ending) {
+  const std::string name = unique_name(of) + ending;
   const auto opened = make_sure({.queues = {{.name = name, .kind = kind}}});
   EXPECT_TRUE(opened) << opened.error().text();
   return name;

@@ -32,6 +32,12 @@ struct BrokerKind {
   std::string name;  // letters and digits
   std::function<std::unique_ptr<ports::Broker>(ports::Loop&, Logger)> open;
   ports::QueueWish::Kind queues = ports::QueueWish::Kind::classic;
+  // What some brokers cannot do by their nature; everything else holds for all.
+  std::string ending = {};              // of the names of queues, from which they know what to be
+  bool keeps_order = true;              // of messages without an id; SQS: only FIFO queues do
+  bool keeps_order_of_all = true;       // SQS: a FIFO queue does for those of one group
+  std::size_t large_bytes = 1'000'003;  // SQS: 1 MiB as it is written
+  int delays = 50;                      // that one case waits for; SQS knows whole seconds only
 };
 
 inline std::ostream& operator<<(std::ostream& out, const BrokerKind& kind) {
@@ -65,11 +71,12 @@ class BrokerWorld {
 
   explicit BrokerWorld(Open open);
 
-  // A name that no other case has.
+  // A name that no other case has, and that every broker takes.
   [[nodiscard]] static std::string unique_name(const std::string& of);
 
   // A new queue, there.
-  std::string new_queue(ports::QueueWish::Kind kind, const std::string& of = "queue");
+  std::string new_queue(ports::QueueWish::Kind kind, const std::string& of = "queue",
+                        const std::string& ending = "");
   Result<ports::Opened> make_sure(ports::Topology topology);
   Sent publish(Outgoing outgoing);
   Sent publish(const std::string& queue, std::string body);
@@ -92,8 +99,11 @@ class BrokerConformance : public ::testing::TestWithParam<BrokerKind> {
  protected:
   BrokerConformance() : world(GetParam().open) {}
 
+  [[nodiscard]] static std::string unique_name(const std::string& of) {
+    return BrokerWorld::unique_name(of) + GetParam().ending;
+  }
   std::string new_queue(const std::string& of = "queue") {
-    return world.new_queue(GetParam().queues, of);
+    return world.new_queue(GetParam().queues, of, GetParam().ending);
   }
   [[nodiscard]] ports::Broker& broker() { return *world.broker; }
 
