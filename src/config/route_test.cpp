@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <holdfast/classify.hpp>
+
 #include "config/change.hpp"
 #include "config/config.hpp"
 #include "config/config_testing.hpp"
@@ -203,6 +205,40 @@ TEST(RouteErrors, a_GET_has_no_body_and_places_of_an_answer_are_known) {
                         "task; did you mean \"state\"?"));
   EXPECT_THAT(errors_of("[route.'POST /a']\ntask = 'relay'\nstatus = 204\n"),
               HasSubstr("204 is out of range"));
+}
+
+// examples/relayer as it is shipped: C1.3's reading of a spent nonce, and the preset's own; the
+// traps stay (trap 9).
+TEST(RelayerExample, C1_3_reads_a_spent_nonce_as_final_and_the_preset_as_ambiguous) {
+  const auto config = read(HOLDFAST_SOURCE_DIR "/examples/relayer/holdfast.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const Task& task = config->tasks.at("relay.direct");
+  const Classifier shipped = Classifier::make(task.all_rules()).value();
+  const Classifier preset = Classifier::make(presets::ethereum()).value();
+  for (const char* error : {"nonce too low", "HTTP 500: nonce too low: next nonce 5, tx nonce 3",
+                            "nonce already used", "NONCE_EXPIRED"}) {
+    EXPECT_EQ(shipped({error}).kind, VerdictKind::give_up) << error;
+    EXPECT_EQ(preset({error}).kind, VerdictKind::ambiguous) << error;
+  }
+  const auto said = [&](const char* error, int status) {
+    return shipped({.message = error, .http_status = status}).kind;
+  };
+  EXPECT_EQ(said("HTTP 500: already known", 500), VerdictKind::success);
+  EXPECT_EQ(said("HTTP 500: replacement transaction underpriced", 500), VerdictKind::ambiguous);
+  EXPECT_EQ(said("HTTP 500: transaction underpriced", 500), VerdictKind::retry);
+  EXPECT_EQ(said("HTTP 504: timed out while waiting for transaction", 504), VerdictKind::ambiguous);
+  EXPECT_EQ(said("HTTP 504: network timeout", 504), VerdictKind::retry);
+  EXPECT_EQ(said("HTTP 400: network timeout is no field", 400), VerdictKind::give_up);
+}
+
+TEST(RelayerExample, is_tried_three_times_and_has_its_two_routes) {
+  const auto config = read(HOLDFAST_SOURCE_DIR "/examples/relayer/holdfast.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->tasks.at("relay.direct").retry.attempts, 3);
+  EXPECT_EQ(config->queues.at("relay").max_receives, 3);
+  EXPECT_EQ(config->queues.at("relay").dead_letter, "relay-dlq");
+  EXPECT_EQ(config->routes.at("POST /relay/direct").status, 201);
+  EXPECT_EQ(config->routes.at("GET /relay/{id}").task, "relay.direct");
 }
 
 }  // namespace
