@@ -53,9 +53,9 @@ TEST_F(MigrateVerb, says_which_version_it_found_and_what_it_did) {
 
 TEST_F(MigrateVerb, says_it_to_programs) {
   EXPECT_EQ(migrate({path_, "--json"}).out,
-            R"({"file":")" + path_ + R"(","from":1,"to":3,"migrated":true})" + "\n");
+            R"({"file":")" + path_ + R"(","from":1,"to":4,"migrated":true})" + "\n");
   EXPECT_EQ(migrate({path_, "--json"}).out,
-            R"({"file":")" + path_ + R"(","from":3,"to":3,"migrated":false})" + "\n");
+            R"({"file":")" + path_ + R"(","from":4,"to":4,"migrated":false})" + "\n");
 }
 
 TEST_F(MigrateVerb, fails_where_there_is_no_store) {

@@ -74,7 +74,11 @@ void DeadLetterConsumer::close_if_idle() {
   closing_ = true;
   if (!consumer_) return closed();
   close_timer_ = floor_.parts.loop.after(kLastWords, [this] { closed(); });
-  broker_->close(*consumer_, floor_.guarded([this] { closed(); }));
+  ++under_way_;
+  broker_->close(*consumer_, floor_.guarded([this] {
+    --under_way_;
+    closed();
+  }));
 }
 
 void DeadLetterConsumer::closed() {

@@ -265,7 +265,8 @@ struct AwsCredentialsProvider::State : std::enable_shared_from_this<State> {
         [self = shared_from_this(), url, headers,
          then = std::move(then)](Result<std::string> roles) mutable {
           if (!roles) return then(std::unexpected(std::move(roles).error()));
-          const std::string_view first = trimmed(roles->substr(0, roles->find('\n')));
+          const std::string_view first =
+              trimmed(std::string_view(*roles).substr(0, roles->find('\n')));
           self->ask("GET", url + aws_encoded(first, Slash::encoded), headers,
                     "the instance's endpoint", read_by(std::move(then)));
         });

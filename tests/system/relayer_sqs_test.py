@@ -24,7 +24,7 @@ from sqs_server import KEYS, SqsServer  # noqa: E402
 from tcp_proxy import Proxy  # noqa: E402
 
 # Short, so that nothing waits for a real backoff; the defaults are asserted in C++.
-QUICK = 'dead_poll = "200ms"\nconnect = { attempts = 1000, wait = "100ms" }\nvisibility = "2s"\n'
+QUICK = 'on_dead = "redrive"\ndead_poll = "200ms"\nconnect = { attempts = 1000, wait = "100ms" }\nvisibility = "2s"\n'
 ENDS = ("succeeded", "failed")  # nothing stays dead
 
 

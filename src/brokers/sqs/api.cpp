@@ -90,7 +90,7 @@ Api::Api(ports::Loop& loop, const Options& options, Clock& clock, const Logger& 
       clock_(clock),
       log_(log),
       endpoint_(endpoint_of(options)),
-      policy_(logged(request_policy(clock), options, log)),
+      policy_(logged(request_policy(options, clock), options, log)),
       guard_(any_address()),
       client_(io::HttpClient::start(loop, {.ca_file = options.ca_file,
                                            .user_agent = options.client,

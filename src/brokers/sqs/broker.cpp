@@ -17,9 +17,8 @@
 namespace holdfast::brokers::sqs {
 namespace {
 
-// How long the end of a broker waits for what was said to reach SQS, and for its polls.
+// How long the end of a broker waits for what was said to reach SQS.
 constexpr Duration kLastWords = std::chrono::seconds(5);
-constexpr Duration kLastPolls = std::chrono::seconds(1);
 
 // The way to the loop of whoever asks. Nothing comes through once it is shut.
 class Door : public std::enable_shared_from_this<Door> {
@@ -72,7 +71,7 @@ struct Side {
   }
 
   void end() {
-    std::erase_if(consumers, [](const auto& one) { return one.second->is_closed(); });
+    std::erase_if(consumers, [](const auto& one) { return one.second->is_over(); });
     auto left = std::make_shared<std::size_t>(consumers.size());
     if (*left == 0) return loop.stop();
     for (const auto& [id, consumer] : consumers) {
@@ -80,10 +79,6 @@ struct Side {
         if (--*left == 0) loop.stop();
       });
     }
-    api.at(api.clock().now() + kLastPolls, [this] {
-      for (const auto& [id, consumer] : consumers)
-        consumer->leave_polls();
-    });
     api.at(api.clock().now() + kLastWords, [this] { loop.stop(); });
   }
 
@@ -137,6 +132,7 @@ class Sqs final : public ports::Broker {
     const ports::ConsumerId id = ++last_consumer_;
     receivers_.emplace(id, Receiving{.receiver = &receiver});
     ask([id, intake = std::move(intake), hooks = hooks_of(id)](Side& side) mutable {
+      hooks.over = [&side, id] { side.loop.post([&side, id] { side.consumers.erase(id); }); };
       const Consumer::Parts parts{side.api, side.queues, side.sender, side.topologies};
       auto& made = side.consumers[id];
       made = std::make_unique<Consumer>(parts, id, std::move(intake), std::move(hooks));
@@ -164,8 +160,6 @@ class Sqs final : public ports::Broker {
     found->second.receiver = nullptr;
     ask([this, consumer, then = std::move(then)](Side& side) mutable {
       side.consumers.at(consumer)->close([this, &side, consumer, then = std::move(then)]() mutable {
-        // Not from within itself. One whose polls were left stays: they may still end.
-        side.loop.post([&side, consumer] { side.consumers.erase(consumer); });
         side.door->post([this, consumer, then = std::move(then)]() mutable {
           receivers_.erase(consumer);
           if (then) then();
@@ -256,7 +250,8 @@ class Sqs final : public ports::Broker {
                   door_->post([this, why = std::move(why)] {
                     if (options_.on_gave_up) options_.on_gave_up(why);
                   });
-                }};
+                },
+            .over = nullptr};
   }
 
   void received(ports::ConsumerId id, std::vector<ports::Delivery> deliveries) {

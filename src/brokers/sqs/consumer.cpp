@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostAtOnce = 10;
 constexpr Duration kLongestPoll = std::chrono::seconds(20);
 constexpr Duration kPollSlack = std::chrono::seconds(10);
+// How long a consumer that is closed waits for its polls.
+constexpr Duration kLastPolls = std::chrono::seconds(2);
 
 std::int64_t whole_seconds(Duration span, Duration least, Duration most) {
   return std::chrono::ceil<std::chrono::seconds>(std::clamp(span, least, most)).count();
@@ -51,7 +53,7 @@ void Consumer::find_queue() {
 }
 
 void Consumer::poll() {
-  if (!is_consuming_ || is_paused_ || is_closing_ || is_over_ || retry_timer_) return;
+  if (!is_consuming_ || is_paused_ || is_closing_ || has_given_up_ || retry_timer_) return;
   const auto most_polls = static_cast<std::size_t>(std::max(parts_.api.options().polls, 1));
   while (polls_ < std::min(wanted_polls_, most_polls)) {
     const std::size_t out = shelf_.counted() + reserved_;
@@ -64,7 +66,8 @@ void Consumer::poll_once(std::size_t most) {
   ++polls_;
   reserved_ += most;
   const Options& options = parts_.api.options();
-  const auto wait = whole_seconds(options.poll_wait, std::chrono::seconds(1), kLongestPoll);
+  const auto wait = whole_seconds(std::min(options.poll_wait, intake_.wait),
+                                  std::chrono::seconds(1), kLongestPoll);
   const auto visibility =
       whole_seconds(options.visibility_timeout, std::chrono::seconds(1), Shelf::kLongest);
   // Both names of one thing: the older is all that some servers know.
@@ -152,10 +155,10 @@ void Consumer::put_off(Arrival arrival, Duration rest) {
 
 void Consumer::failed(const Trouble& trouble) {
   if (trouble.kind == Trouble::Kind::no_queue && is_consuming_) vanished(trouble);
-  if (retry_timer_ || is_over_) return;  // another poll has told so
+  if (retry_timer_ || has_given_up_) return;  // another poll has told so
   const auto until = tries_.failed(trouble);
   if (!until) {
-    is_over_ = true;
+    has_given_up_ = true;
     hooks_.gave_up(trouble.error("consume " + intake_.queue));
     return;
   }
@@ -191,20 +194,25 @@ void Consumer::close(std::move_only_function<void()> then) {
   for (const Shelf::Slot& slot : shelf_.take_all()) {
     if (!slot.is_expired) give_back(slot.receipt);
   }
+  leaves_polls_ = false;
+  close_timer_ = parts_.api.loop().after(kLastPolls, [this] {
+    leaves_polls_ = true;
+    end_if_done();
+  });
   parts_.api.loop().post([this] { end_if_done(); });
 }
 
-void Consumer::leave_polls() {
-  leaves_polls_ = true;
-  end_if_done();
-}
-
 void Consumer::end_if_done() {
-  const bool is_waiting = orders_.pending() > 0 || (polls_ + errands_ > 0 && !leaves_polls_);
-  if (!is_closing_ || !closed_ || is_waiting) return;
-  // Whoever hears of it may end this.
-  auto closed = std::exchange(closed_, nullptr);
-  closed();
+  if (!is_closing_ || orders_.pending() > 0) return;
+  const bool has_polls = polls_ + errands_ > 0;
+  if (closed_ && (!has_polls || leaves_polls_)) {
+    auto closed = std::exchange(closed_, nullptr);
+    closed();
+  }
+  if (closed_ || has_polls || is_over_) return;
+  is_over_ = true;
+  close_timer_.reset();
+  hooks_.over();
 }
 
 void Consumer::acknowledge(ports::DeliveryTag tag) {

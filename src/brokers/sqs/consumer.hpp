@@ -33,6 +33,9 @@ class Consumer {
     std::function<void(Error)> interrupted;
     std::function<void()> consuming;
     std::function<void(Error)> gave_up;
+    // It is closed, and nothing of it is under way any more: it can be destroyed, though not from
+    // within this.
+    std::function<void()> over;
   };
 
   // `line` is of this consumer alone.
@@ -43,13 +46,11 @@ class Consumer {
   void start();
   void pause();
   void resume();
-  // Hands back what is out. `then` is called when SQS has heard all, or cannot be told.
+  // Hands back what is out. `then` is called when SQS has heard all, or cannot be told, and the
+  // polls have ended, or two seconds later. What those bring that last longer is handed back.
   void close(std::move_only_function<void()> then);
-  // Of a consumer that is being closed: its end does not wait for polls any more.
-  void leave_polls();
 
-  // All of it has been told.
-  [[nodiscard]] bool is_closed() const noexcept { return is_closing_ && !closed_; }
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
 
   void acknowledge(ports::DeliveryTag tag);
   void hand_back(ports::DeliveryTag tag);
@@ -87,10 +88,12 @@ class Consumer {
   std::size_t wanted_polls_ = 1;  // as much as comes
   bool is_consuming_ = false;
   bool is_paused_ = false;
-  bool is_over_ = false;  // it gave up
-  bool leaves_polls_ = false;
-  std::move_only_function<void()> closed_ = nullptr;
+  bool has_given_up_ = false;
   bool is_closing_ = false;
+  bool leaves_polls_ = false;  // to end by themselves
+  bool is_over_ = false;
+  std::move_only_function<void()> closed_ = nullptr;
+  std::unique_ptr<ports::Loop::Timer> close_timer_;
 };
 
 }  // namespace holdfast::brokers::sqs

@@ -37,7 +37,10 @@ void write_attributes(wire::JsonWriter& writer, const std::vector<Attribute>& at
 }  // namespace
 
 Sender::Sender(Api& api, Queues& queues)
-    : api_(api), queues_(queues), policy_(request_policy(api.clock())), ids_(system_random()) {}
+    : api_(api),
+      queues_(queues),
+      policy_(request_policy(api.options(), api.clock())),
+      ids_(system_random()) {}
 
 void Sender::publish(ports::Outgoing outgoing, Then then) {
   const std::string queue = outgoing.to.routing_key;

@@ -52,14 +52,15 @@ struct Options {
   // Queues that are not there are made, with a dead-letter queue; others are never changed.
   bool create = false;
   int most_receives = 3;  // maxReceiveCount of what is made, and what is found
-  // How long one poll waits for a message, 20 s at most. A consumer that is closed waits for the
-  // end of its polls: messages that a cut one had would be away for the visibility timeout.
+  // How long one poll waits for a message, from 1 s to 20 s. A consumer that is closed waits up to
+  // two seconds for its polls; what they bring is handed back.
   Duration poll_wait = std::chrono::seconds(20);
   int polls = 4;    // most at once, for each consumer; fewer while little comes
   int batches = 8;  // of messages to send, most at once for each queue
   std::size_t most_message_bytes = std::size_t{1} << 20;  // of one, and of a batch
   Duration connect_timeout = std::chrono::seconds(5);
   Duration request_timeout = std::chrono::seconds(15);
+  int request_attempts = 6;  // at what is throttled, or fails for reasons of the server's own
   // R8: how consumers go on when they cannot receive.
   int connect_attempts = 90;
   Duration connect_wait = std::chrono::seconds(10);

@@ -38,6 +38,13 @@ bool is_throttling(std::string_view code) {
   return is_one_of(kCodes, code);
 }
 
+bool is_of_keys(std::string_view code) {
+  constexpr std::array<std::string_view, 5> kCodes = {
+      "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId",
+      "UnrecognizedClientException", "InvalidSecurity"};
+  return is_one_of(kCodes, code);
+}
+
 // "com.amazonaws.sqs#QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue;Sender"
 std::string plain_code(std::string_view code) {
   if (const auto hash = code.rfind('#'); hash != code.npos) code.remove_prefix(hash + 1);
@@ -50,6 +57,8 @@ Kind kind_of(std::string_view code, int status) {
   if (code == "QueueDoesNotExist") return Kind::no_queue;
   if (is_throttling(code) || status == 429 || status == 503) return Kind::throttled;
   if (status >= 500) return Kind::server;
+  // Nothing is wrong with what was asked: whoever runs this is to say who we are, and what we may.
+  if (status == 401 || status == 403 || is_of_keys(code)) return Kind::unsent;
   return Kind::refused;
 }
 
@@ -64,10 +73,7 @@ retry::Wait impatient() {
 }  // namespace
 
 bool Trouble::is_of_credentials() const noexcept {
-  constexpr std::array<std::string_view, 5> kCodes = {
-      "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId",
-      "UnrecognizedClientException", "InvalidSecurity"};
-  return is_one_of(kCodes, code);
+  return is_of_keys(code);
 }
 
 std::string Trouble::text() const {
@@ -169,10 +175,11 @@ ports::Sent sent_of(const Trouble& trouble, bool earlier) {
   return {ports::Fate::unsent, error};
 }
 
-retry::Policy request_policy(Clock& clock) {
+retry::Policy request_policy(const Options& options, Clock& clock) {
   return retry::Policy(clock, system_random())
       .named("request")
-      .stop(retry::attempts(8) | retry::elapsed(std::chrono::seconds(20)))
+      .stop(retry::attempts(std::max(options.request_attempts, 1)) |
+            retry::elapsed(std::chrono::seconds(20)))
       .wait(impatient())
       .retry_if([](const Trouble& trouble) {
         return trouble.kind == Kind::throttled || trouble.kind == Kind::server;

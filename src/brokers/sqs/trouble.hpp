@@ -64,7 +64,7 @@ struct EntryResult {
 
 // What is throttled, or fails for reasons of the server's own: for some seconds, with jitter, and
 // after no less than it asks for.
-[[nodiscard]] retry::Policy request_policy(Clock& clock);
+[[nodiscard]] retry::Policy request_policy(const Options& options, Clock& clock);
 // What must get there: also when nobody can be reached.
 [[nodiscard]] retry::Policy order_policy(const Options& options, Clock& clock);
 // With a record for each retry, and for success after some.
