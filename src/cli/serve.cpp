@@ -24,9 +24,9 @@ constexpr const char* kExamples = R"(Examples:
 --check says what is wrong with a configuration, or prints it as it holds with
 all defaults, and starts nothing.
 
-SIGHUP reads the configuration again: tokens, queues, tasks, alerts and the log
-level hold at once; the log says what needs a restart. With a mistake in it,
-nothing changes.
+SIGHUP reads the configuration again: tokens, queues, tasks, routes, alerts and
+the log level hold at once; the log says what needs a restart. With a mistake in
+it, nothing changes.
 
 SIGINT or SIGTERM lets running tasks finish for their grace, hands back the
 rest, and ends; a second one ends the grace at once.
