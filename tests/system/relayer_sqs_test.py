@@ -153,7 +153,7 @@ class RelayerSqsTest(SystemTest):
                       "retry_on_failure": dice.random() < 0.5} for number, words in enumerate(batch)]  # fmt: skip
             status, answer = self.server.call("POST", "/v1/tasks", tasks)
             self.assertIn(status, (200, 201), answer)
-            for words, one in zip(batch, answer["tasks"]):
+            for words, one in zip(batch, answer):
                 sent[one["id"]] = words
             if start + 100 in kill_at:
                 self.server.end(signal.SIGKILL)
