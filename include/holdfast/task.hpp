@@ -22,7 +22,7 @@ enum class TaskState : std::uint8_t {
   running,    // claimed: one attempt is under way
   retrying,   // to be run again, but not before its due time
   succeeded,  // done, with a result
-  failed,     // given up at once: trying again cannot help
+  failed,     // given up: trying again cannot help, or its queue gives up dead letters
   dead,       // a dead letter; DeadReason says why
   canceled,   // somebody took it back, or threw the dead letter away
 };
@@ -40,7 +40,8 @@ enum class DeadReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(TaskState state) noexcept;
 [[nodiscard]] std::string_view to_string(DeadReason reason) noexcept;  // "out of attempts"
 
-// A terminal state is left by a person's hand only: a replay, or a discard.
+// A terminal state is left by a person's hand only: a replay, or a discard. Dead letters also by
+// their queue's own rule (on_dead): brought back, or given up.
 [[nodiscard]] constexpr bool is_terminal(TaskState state) noexcept {
   return state != TaskState::pending && state != TaskState::running && state != TaskState::retrying;
 }
@@ -67,6 +68,8 @@ struct Submission {
   std::optional<int> attempts = {};      // in place of what its type has
   std::optional<Duration> timeout = {};  // likewise
   std::string trace = {};  // W3C traceparent of whoever handed it in; handed on to the handler
+  // When it is a dead letter: whether a queue with on_dead = "redrive" brings it back by itself.
+  bool retry_on_failure = false;
 
   bool operator==(const Submission&) const = default;
 };
@@ -88,16 +91,18 @@ struct TaskInfo {
   TaskId id = {};
   std::string type = {};
   std::string queue = {};
-  std::string payload = {};  // of find() only, as are `key`, `trace`, `result` and `history`
+  // Of find() only, as are `key`, `trace`, `retry_on_failure`, `result` and `history`.
+  std::string payload = {};
   std::string key = {};
   int priority = 0;
   TaskState state = TaskState::pending;
-  std::optional<DeadReason> dead_reason = {};  // of a dead task
+  std::optional<DeadReason> dead_reason = {};  // of a dead task, and of a failed one that was dead
   WallTime created = {};
   WallTime due = {};      // pending, retrying: not to be run before
   WallTime changed = {};  // since when it is in its state
   std::optional<WallTime> deadline = {};
   std::string trace = {};  // W3C traceparent of whoever handed it in; handed on to the handler
+  bool retry_on_failure = false;  // as it was handed in
 
   // What it has used up.
   int attempts = 0;   // by errors and timeouts

@@ -142,7 +142,8 @@ int edit_dead(const DeadOptions& options, Io& io) {
        .payload = *mended,
        .priority = found->priority,
        .key = fmt::format("edit-of-{}-{:016x}", id->text(), hash_of(*mended)),
-       .trace = found->trace});
+       .trace = found->trace,
+       .retry_on_failure = found->retry_on_failure});
   if (!accepted) return complain(io, "dead edit", accepted.error());
   // Only now: had it come first, and the rest not at all, the task would be lost.
   const auto discarded = connected->client.discard(*id);

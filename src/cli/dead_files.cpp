@@ -87,7 +87,8 @@ Submission anew(const TaskInfo& task, WallTime now) {
                         .payload = task.payload,
                         .priority = task.priority,
                         .key = "import-of-" + task.id.text(),
-                        .trace = task.trace};
+                        .trace = task.trace,
+                        .retry_on_failure = task.retry_on_failure};
   // One that has passed was a promise that is broken already.
   if (task.deadline && *task.deadline > now) submission.deadline = task.deadline;
   return submission;

@@ -26,8 +26,10 @@ constexpr const char* kExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
+  holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
-The queue is the last part of the URL, after the vhost, whose / is written %2f.
+The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
+written %2f. Who you are at SQS is found as other tools of AWS find it.
 A password on the command line can be seen by everybody on this machine: put
 the URL into a variable or a file, and name that (env:NAME, file:PATH).
 
@@ -78,6 +80,7 @@ struct Asked {
   std::string empty = "5s";
   std::string stall = "30s";
   std::string ca_file;
+  std::string endpoint;
   bool json = false;
   bool wants_origin = false;
 };
@@ -147,7 +150,8 @@ Result<recovery::Routes> routes_of(const Asked& asked) {
 }
 
 Result<server::RecoverSettings> settings_of(const Asked& asked) {
-  server::RecoverSettings settings{.ca_file = asked.ca_file, .journal = asked.journal};
+  server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file, .endpoint = asked.endpoint},
+                                   .journal = asked.journal};
   recovery::Options& options = settings.options;
   auto routes = routes_of(asked);
   if (!routes) return std::unexpected(std::move(routes).error());
@@ -185,8 +189,8 @@ int run_recover(const Asked& asked, Io& io) {
   }
   auto url = resolve_url(asked.from);
   if (!url) return complain(url.error(), kUsage);
-  settings->url = *std::move(url);
-  const auto place = server::place_of(settings->url);
+  settings->broker.url = *std::move(url);
+  const auto place = server::place_of(settings->broker.url);
   if (!place) return complain(place.error(), kUsage);
   RecoverProgress progress(io, asked.dry);
   const auto outcome =
@@ -281,6 +285,7 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  verb->add_option("--endpoint", asked->endpoint, "Where SQS is, if not at AWS")->type_name("URL");
   verb->add_flag("--json", asked->json, "One JSON object at the end");
   verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });
 }

@@ -284,6 +284,8 @@ void add_submit(CLI::App& program, Io& io, int& exit_code) {
       ->check(CLI::PositiveNumber);
   text("--timeout", options->timeout, "Of one attempt, likewise: 10s", "TIME");
   text("--trace", options->task.trace, "W3C traceparent, handed on to the handler", "TRACE");
+  verb->add_flag("--retry-on-failure", options->task.retry_on_failure,
+                 "Its queue may bring it back when it is dead");
   options->wait_option =
       text("--wait", options->wait, "Until it has ended, at most 30s or so long", "[=TIME]")
           ->expected(0, 1);

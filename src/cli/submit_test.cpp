@@ -10,15 +10,17 @@ using ::testing::HasSubstr;
 using SubmitVerb = TasksVerbs;
 
 TEST_F(SubmitVerb, puts_a_task_into_the_file_when_no_server_runs) {
-  const std::string id =
-      submit({"mail.send", "--queue", "mails", "--payload", R"({"to":"ann"})", "--priority", "7",
-              "--key", "welcome", "--delay", "1h", "--attempts", "2", "--timeout", "5s"});
+  const std::string id = submit({"mail.send", "--queue", "mails", "--payload", R"({"to":"ann"})",
+                                 "--priority", "7", "--key", "welcome", "--delay", "1h",
+                                 "--attempts", "2", "--timeout", "5s", "--retry-on-failure"});
   const TaskInfo task = find(id);
   EXPECT_EQ(task.type, "mail.send");
   EXPECT_EQ(task.queue, "mails");
   EXPECT_EQ(task.payload, R"({"to":"ann"})");
   EXPECT_EQ(task.priority, 7);
   EXPECT_EQ(task.key, "welcome");
+  EXPECT_TRUE(task.retry_on_failure);
+  EXPECT_THAT(run_verb({"tasks", "show", id}).out, HasSubstr("retry_on_failure"));
   EXPECT_GT(task.due, task.created + std::chrono::minutes(59));
 }
 

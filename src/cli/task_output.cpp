@@ -217,6 +217,8 @@ std::string task_for_people(const TaskInfo& task, WallTime now, bool colour) {
   if (task.deadline) append_field(out, "deadline", full_time(*task.deadline, now));
   append_field(out, "spent", spent_text(task));
   if (!task.trace.empty()) append_field(out, "trace", task.trace);
+  if (task.retry_on_failure)
+    append_field(out, "when dead", "to be brought back (retry_on_failure)");
   if (!task.group.empty()) append_field(out, "group", task.group);
   if (task.last_failure) append_field(out, "last error", failure_text(*task.last_failure));
   out += "\nPayload: " + bytes_for_people(task.payload);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "config/keys.hpp"
+#include "config/route_checks.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 
@@ -32,6 +33,7 @@ class Checks {
   void check_tokens();
   void check_tasks();
   void check_queues();
+  void check_aws() { (void)check_credentials("aws"); }
   void check_alerts();
   void check_recoveries();
 
@@ -40,9 +42,11 @@ class Checks {
   void check_handler(const std::string& path, const Task& task);
   void check_rules(const std::string& path, const Task& task);
   void check_input(const std::string& path, Task& task);
+  [[nodiscard]] bool check_credentials(const std::string& path);
   void find_credentials(const std::string& path, Input& input);
   void check_queue(const std::string& name, Queue& queue);
   void check_broker(const std::string& path, const std::string& name, const Queue& queue);
+  void check_sqs(const std::string& path, const std::string& name, const Queue& queue);
 
   [[nodiscard]] bool has(std::string_view path, std::string_view name) const {
     return reading_.has(join_key(path, name));
@@ -196,6 +200,18 @@ void Checks::check_input(const std::string& path, Task& task) {
 }
 
 // What is not given comes from where the tools of AWS look for it, as a whole or not at all.
+// True: some are given.
+bool Checks::check_credentials(const std::string& path) {
+  const bool access = has(path, "access_key");
+  const bool secret = has(path, "secret_key");
+  const bool session = has(path, "session_token");
+  if (access && !secret) wrong(path, {"access_key"}, "secret_key is missing: give both");
+  if (secret && !access) wrong(path, {"secret_key"}, "access_key is missing: give both");
+  if (!access && !secret && session)
+    wrong(path, {"session_token"}, "access_key and secret_key are missing: give all three");
+  return access || secret || session;
+}
+
 void Checks::find_credentials(const std::string& path, Input& input) {
   const auto variable = [&](const std::string& name) {
     auto text = reading_.outside.variable(name);
@@ -206,13 +222,7 @@ void Checks::find_credentials(const std::string& path, Input& input) {
       if (const Secret region = variable(name); region.is_set()) input.region = region.reveal();
     }
   }
-  const bool access = has(path, "access_key");
-  const bool secret = has(path, "secret_key");
-  if (access && !secret) wrong(path, {"access_key"}, "secret_key is missing: give both");
-  if (secret && !access) wrong(path, {"secret_key"}, "access_key is missing: give both");
-  if (!access && !secret && has(path, "session_token"))
-    wrong(path, {"session_token"}, "access_key and secret_key are missing: give all three");
-  if (access || secret || has(path, "session_token")) return;
+  if (check_credentials(path)) return;
   input.access_key = variable("AWS_ACCESS_KEY_ID");
   input.secret_key = variable("AWS_SECRET_ACCESS_KEY");
   if (input.access_key.is_set() && input.secret_key.is_set()) {
@@ -231,13 +241,19 @@ void Checks::check_queues() {
 void Checks::check_broker(const std::string& path, const std::string& name, const Queue& queue) {
   if (!queue.broker.is_set()) {
     if (is_wrong(join_key(path, "broker"))) return;
-    for (const std::string_view key : {"broker_ca", "dead_letter", "kind", "prefetch", "answer",
-                                       "foreign_type", "publish", "connect"}) {
+    for (const std::string_view key :
+         {"broker_ca", "broker_endpoint", "broker_create", "visibility", "max_receives",
+          "dead_letter", "kind", "prefetch", "answer", "foreign_type", "publish", "connect"}) {
       if (!has(path, key)) continue;
       wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
             "add broker = \"amqp://…\", or remove it");
     }
     return;
+  }
+  if (queue.is_at_sqs()) return check_sqs(path, name, queue);
+  for (const std::string_view key :
+       {"broker_endpoint", "broker_create", "visibility", "max_receives"}) {
+    if (has(path, key)) wrong(path, {key}, "this is about a queue at SQS", "remove it");
   }
   constexpr std::size_t kMostBytes = 200;  // RabbitMQ takes 255; waits add their own to it
   if (name.size() > kMostBytes || name.starts_with("amq.")) {
@@ -246,6 +262,26 @@ void Checks::check_broker(const std::string& path, const std::string& name, cons
           "beginning");
   }
   if (queue.dead_letter == name) {
+    wrong(path, {"dead_letter"}, "the dead letters of a queue cannot go into itself");
+  }
+}
+
+// The names of its queues are checked where they are used as such: the one of the URL, or the
+// queue's own.
+void Checks::check_sqs(const std::string& path, const std::string& name, const Queue& queue) {
+  if (has(path, "kind")) wrong(path, {"kind"}, "this is about a queue at RabbitMQ", "remove it");
+  const std::string_view url = queue.broker.text.reveal();
+  const bool names_queue = std::ranges::count(url, '/') > 2 && !url.ends_with('/');
+  if (!names_queue && !parse_broker_url("sqs://x/" + name, "", BrokerPart::queue)) {
+    wrong(path, {"broker"}, "SQS cannot have a queue of this name: letters, digits, - and _",
+          "name another after the region: sqs://region/queue");
+  }
+  if (queue.dead_letter.empty()) return;
+  if (auto dead = parse_broker_url("sqs://x/" + queue.dead_letter, "", BrokerPart::queue); !dead) {
+    wrong(path, {"dead_letter"}, dead.error());
+  }
+  const std::string own = names_queue ? std::string(url.substr(url.rfind('/') + 1)) : name;
+  if (queue.dead_letter == own) {
     wrong(path, {"dead_letter"}, "the dead letters of a queue cannot go into itself");
   }
 }
@@ -299,8 +335,12 @@ void Checks::check_alerts() {
 }
 
 void Checks::check_recoveries() {
-  for (const auto& [name, recover] : config_.recoveries) {
+  for (auto& [name, recover] : config_.recoveries) {
     const std::string path = join_key("recover", name);
+    recover.aws = config_.aws;
+    if (has(path, "endpoint") && !recover.from.text.reveal().starts_with("sqs:")) {
+      wrong(path, {"endpoint"}, "this is about a queue at SQS", "remove it");
+    }
     const int ways = int{has(path, "map")} + int{has(path, "to_origin")} + int{has(path, "to")};
     if (ways == 0) {
       wrong(path, {}, "nothing says where messages go",
@@ -327,8 +367,10 @@ void complete(Reading& reading, Config& config) {
   checks.check_tokens();
   checks.check_tasks();
   checks.check_queues();
+  checks.check_aws();
   checks.check_alerts();
   checks.check_recoveries();
+  complete_routes(reading, config);
 }
 
 }  // namespace holdfast::config

@@ -10,15 +10,12 @@
 #include "config/document.hpp"
 #include "config/keys.hpp"
 #include "config/plain_values.hpp"
+#include "config/read_table.hpp"
 #include "core/json_text.hpp"
 
 // quoted() is written with its namespace here: <filesystem> brings std::quoted for texts.
 namespace holdfast::config {
-namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20;
-
-// [table] of a key that stands elsewhere, as a suggestion; empty: no table has it.
 std::string home_of(std::string_view key) {
   for (const TableInfo& table : tables()) {
     for (const KeyInfo& info : table.keys) {
@@ -28,9 +25,9 @@ std::string home_of(std::string_view key) {
   return {};
 }
 
-bool is_near(std::string_view suggestion) {
-  return suggestion.starts_with("did you mean");
-}
+namespace {
+
+constexpr std::size_t kMostBytes = 4 << 20;
 
 // The tables of the file, one after the other, into a Config.
 class Reader {
@@ -52,14 +49,6 @@ class Reader {
                     std::map<std::string, S>& into);
   template <class S>
   void read_named(const Section<S>& section, const Member& member, std::map<std::string, S>& into);
-  template <class S>
-  void read_table(const Section<S>& section, const std::string& path, const Value& value, S& into);
-  template <class S>
-  void read_keys(const Section<S>& section, const std::string& path, std::string_view prefix,
-                 const Value::Table& table, S& into);
-  template <class S>
-  void unknown_key(const Section<S>& section, const std::string& path, std::string_view prefix,
-                   const Member& member);
 
   Reading& reading_;
   Config config_;
@@ -88,7 +77,7 @@ void Reader::read_top(const Member& member) {
 template <class S>
 void Reader::read_section(const Section<S>& section, const Member& member, S& into) {
   if (member.value.as<Value::Table>() != nullptr) {
-    return read_table(section, std::string(section.name), member.value, into);
+    return read_table(reading_, section, std::string(section.name), member.value, into);
   }
   reading_.wrong(member.place, member.key, "this is a table that is there once",
                  fmt::format("write [{}]", section.name));
@@ -100,7 +89,7 @@ void Reader::read_section(const Section<S>& section, const Member& member,
   const auto* tables = member.value.as<Value::Table>();
   if (tables == nullptr) {
     return reading_.wrong(member.place, member.key, "this is a table for each name",
-                          fmt::format("write [{}.NAME]", section.name));
+                          fmt::format("write [{}.{}]", section.name, section.placeholder));
   }
   for (const Member& named : *tables)
     read_named(section, named, into);
@@ -114,7 +103,7 @@ void Reader::read_named(const Section<S>& section, const Member& member,
     return reading_.wrong(
         member.place, std::string(section.name),
         fmt::format("{} stands in a table without a name", holdfast::quoted(member.key)),
-        fmt::format("write [{}.NAME]", section.name));
+        fmt::format("write [{}.{}]", section.name, section.placeholder));
   }
   if (member.key.empty() || !is_visible(member.key)) {
     return reading_.wrong(member.place, path,
@@ -128,72 +117,12 @@ void Reader::read_named(const Section<S>& section, const Member& member,
              return row.info.name.substr(0, row.info.name.find('.')) == key.key;
            });
   });
-  if (!dotted) return read_table(section, path, member.value, into[member.key]);
+  if (!dotted) return read_table(reading_, section, path, member.value, into[member.key]);
   for (const Member& key : inner) {
     reading_.wrong(key.place, path, fmt::format("unknown key {}", holdfast::quoted(key.key)),
                    fmt::format("a name with a dot stands in quotes: [{}]",
                                join_key(section.name, member.key + "." + key.key)));
   }
-}
-
-template <class S>
-void Reader::read_table(const Section<S>& section, const std::string& path, const Value& value,
-                        S& into) {
-  reading_.places[path] = value.place;
-  read_keys(section, path, "", *value.as<Value::Table>(), into);
-  for (const Row<S>& row : section.rows) {
-    if (!row.info.required || reading_.has(join_key(path, row.info.name))) continue;
-    reading_.wrong(value.place, path, fmt::format("{} is missing", row.info.name));
-  }
-}
-
-template <class S>
-void Reader::read_keys(const Section<S>& section, const std::string& path, std::string_view prefix,
-                       const Value::Table& table, S& into) {
-  for (const Member& member : table) {
-    const std::string name = std::string(prefix) + member.key;
-    const std::string key = join_key(path, member.key);
-    const auto row =
-        std::ranges::find(section.rows, name, [](const auto& r) { return r.info.name; });
-    const bool is_one =
-        member.key.find('.') == std::string::npos;  // dots are in names of ours only
-    if (is_one && row != section.rows.end()) {
-      reading_.places[key] = member.value.place;
-      row->read({reading_, key, member.value.place}, member.value, into);
-      continue;
-    }
-    const bool has_inner = is_one && std::ranges::any_of(section.rows, [&](const Row<S>& other) {
-                             return other.info.name.starts_with(name + ".");
-                           });
-    const auto* inner = member.value.as<Value::Table>();
-    if (!has_inner) {
-      unknown_key(section, path, prefix, member);
-    } else if (inner == nullptr) {
-      reading_.wrong(member.value.place, key, "this must be a table",
-                     fmt::format("write {} = {{ key = value }}", member.key));
-    } else {
-      reading_.places[key] = member.value.place;
-      read_keys(section, key, name + ".", *inner, into);
-    }
-  }
-}
-
-template <class S>
-void Reader::unknown_key(const Section<S>& section, const std::string& path,
-                         std::string_view prefix, const Member& member) {
-  std::vector<std::string_view> known;
-  for (const Row<S>& row : section.rows) {
-    if (!row.info.name.starts_with(prefix)) continue;
-    std::string_view name = row.info.name.substr(prefix.size());
-    name = name.substr(0, name.find('.'));
-    if (known.empty() || known.back() != name) known.push_back(name);
-  }
-  std::string suggestion = suggest(member.key, known);
-  if (!is_near(suggestion)) {
-    if (const std::string home = home_of(member.key); !home.empty()) suggestion = home;
-  }
-  reading_.wrong(member.place, path, fmt::format("unknown key {}", holdfast::quoted(member.key)),
-                 std::move(suggestion));
 }
 
 std::expected<Config, Problems> check_in(std::string_view text, const std::string& file,

@@ -22,6 +22,7 @@
 #include "config/problem.hpp"
 #include "config/secret.hpp"
 #include "config/url.hpp"
+#include "wire/body_field.hpp"
 
 // The configuration of `holdfast serve`: values only, one struct for each table of the file. The
 // defaults stand here and nowhere else; what each key means, within which limits, and whether it
@@ -111,6 +112,9 @@ enum class QueueKind : std::uint8_t { classic, quorum };
 // When whoever hands in a task of a carried queue is answered.
 enum class AnswerWhen : std::uint8_t { confirmed, recorded };
 
+// What becomes of a queue's dead letters by itself.
+enum class OnDead : std::uint8_t { keep, fail, redrive };
+
 // How often and how patiently a broker is connected to (R8).
 struct Connecting {
   int attempts = 90;
@@ -124,9 +128,18 @@ struct Queue {
   int limit = 0;
   int backlog = 0;
   bool pull = false;  // also if one of its tasks is
-  Url broker = {};    // not given: the store carries it, and the rest has no meaning
+  OnDead on_dead = OnDead::keep;
+  int redrive_rounds = 1;
+  Duration dead_poll = std::chrono::seconds(10);  // C3.5
+  Duration dead_wait = std::chrono::seconds(10);
+  int dead_batch = 10;
+  Url broker = {};  // not given: the store carries it, and the rest has no meaning
   std::string broker_ca = {};
-  std::string dead_letter = {};  // empty: the queue's name and ".dlq"
+  Url broker_endpoint = {};    // of SQS
+  bool broker_create = false;  // likewise, and the next two
+  Duration visibility = std::chrono::seconds(30);
+  int max_receives = 3;
+  std::string dead_letter = {};  // empty: the queue's name and ".dlq", at SQS "-dlq"
   QueueKind kind = QueueKind::classic;
   int prefetch = 256;
   AnswerWhen answer = AnswerWhen::confirmed;
@@ -134,6 +147,7 @@ struct Queue {
   Retry publish = {.attempts = 5, .cap = std::chrono::seconds(16)};  // R1; without a jitter
   Connecting connect = {};
 
+  [[nodiscard]] bool is_at_sqs() const { return broker.text.reveal().starts_with("sqs:"); }
   bool operator==(const Queue&) const = default;
 };
 
@@ -256,11 +270,23 @@ struct Events {
   bool operator==(const Events&) const = default;
 };
 
+// Who asks of queues at SQS.
+struct Aws {
+  Secret access_key = {};  // both, or none
+  Secret secret_key = {};
+  Secret session_token = {};
+  std::string profile = {};
+
+  bool operator==(const Aws&) const = default;
+};
+
 enum class Origin : std::uint8_t { none, exchange, queue };
 
 // A dead-letter queue that is brought back now and then.
 struct Recover {
   Url from = {};         // of a broker, and its queue
+  Url endpoint = {};     // of SQS, if not at AWS
+  Aws aws = {};          // what the table [aws] says
   std::string map = {};  // one of these three
   Origin to_origin = Origin::none;
   std::string to = {};
@@ -285,6 +311,26 @@ struct Recover {
   bool operator==(const Recover&) const = default;
 };
 
+// A route of the user's own: a body that becomes a task (POST), or a task that is shown (GET).
+struct Route {
+  std::string task = {};           // the type
+  std::optional<Role> role = {};   // not given: submit of POST, read of GET
+  std::optional<int> status = {};  // not given: 201 of POST, 200 of GET
+  std::string summary = {};
+  wire::UnknownFields unknown = wire::UnknownFields::refuse;
+  std::vector<wire::BodyField> body = {};  // in the order of the file
+  std::string answer = {};                 // JSON: see wire/answer_shape.hpp
+
+  bool operator==(const Route&) const = default;
+};
+
+// The parts of a route's name, "POST /relay/direct".
+struct RouteName {
+  std::string_view method = {};
+  std::string_view path = {};
+};
+[[nodiscard]] RouteName parts_of(std::string_view route) noexcept;
+
 struct Config {
   Store store = {};
   Http http = {};
@@ -298,7 +344,9 @@ struct Config {
   Inputs inputs = {};
   Alerts alerts = {};
   Events events = {};
+  Aws aws = {};
   std::map<std::string, Recover> recoveries = {};
+  std::map<std::string, Route> routes = {};  // by "POST /relay/direct"
 
   bool operator==(const Config&) const = default;
 };

@@ -37,18 +37,34 @@ void expect_errors(std::span<const BadFile> rows) {
 }
 
 TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
-  expect_errors(std::array<BadFile, 6>{{
+  expect_errors(std::array<BadFile, 12>{{
       {"[queue.a]\ndead_letter = 'x'\n",
        "h.toml:2:15: queue.a.dead_letter: this is about a queue that a broker carries, and no "
        "broker is given; add broker = \"amqp://…\", or remove it"},
       {"[queue.a]\nbroker = 'http://u:hunter2@x'\n",
-       "h.toml:2:10: queue.a.broker: a broker's URL begins with amqp:// or amqps://"},
+       "h.toml:2:10: queue.a.broker: a broker's URL begins with amqp://, amqps:// or sqs://"},
       {"[queue.a]\nbroker = 'amqp://u:hunter2@x/v/q'\n",
        "h.toml:2:10: queue.a.broker: a virtual host with a slash in it is written %2f, and no "
        "queue follows it"},
       {"[queue.a]\nbroker = 'amqp://u:hunter2@x:99999/'\n",
        "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
       {"[queue.a]\nbroker = 'amqp://x'\ndead_letter = 'a'\n",
+       "h.toml:3:15: queue.a.dead_letter: the dead letters of a queue cannot go into itself"},
+      {"[queue.a]\nbroker = 'sqs://'\n",
+       "h.toml:2:10: queue.a.broker: a queue at SQS is sqs://region/queue, as in "
+       "sqs://eu-west-1/orders"},
+      {"[queue.a]\nbroker = 'sqs://r/a.b'\n",
+       "h.toml:2:10: queue.a.broker: the name of a queue at SQS has letters, digits, - and _, at "
+       "most 80, and .fifo at its end if it is one"},
+      {"[queue.'a.b']\nbroker = 'sqs://r'\n",
+       "h.toml:2:10: queue.\"a.b\".broker: SQS cannot have a queue of this name: letters, digits, "
+       "- "
+       "and _; name another after the region: sqs://region/queue"},
+      {"[queue.a]\nbroker = 'sqs://r/b'\nkind = 'quorum'\n",
+       "h.toml:3:8: queue.a.kind: this is about a queue at RabbitMQ; remove it"},
+      {"[queue.a]\nbroker = 'amqp://x'\nvisibility = '1m'\n",
+       "h.toml:3:14: queue.a.visibility: this is about a queue at SQS; remove it"},
+      {"[queue.a]\nbroker = 'sqs://r/b'\ndead_letter = 'b'\n",
        "h.toml:3:15: queue.a.dead_letter: the dead letters of a queue cannot go into itself"},
       {"[queue.'amq.a']\nbroker = 'amqp://x'\n",
        "h.toml:2:10: queue.\"amq.a\".broker: RabbitMQ cannot have a queue of this name: at most "
@@ -62,8 +78,8 @@ TEST(ConfigErrors, unknown_names_are_found_and_the_right_ones_offered) {
       {"[htpp]\n", "h.toml:1:2: unknown table \"htpp\"; did you mean \"http\"?"},
       {"\n[cellar]\nx = 1\n",
        "h.toml:2:2: unknown table \"cellar\"; known are store, http, token, log, shutdown, engine, "
-       "queue, task, webhook, inputs, alerts, events, "
-       "recover"},
+       "queue, task, webhook, inputs, alerts, events, aws, "
+       "recover, route"},
       {"listen = 'x'\n", "h.toml:1:1: unknown key \"listen\"; it belongs into [http]"},
       {"[http]\n\nlisen = 'x'\n",
        "h.toml:3:1: http: unknown key \"lisen\"; did you mean \"listen\"?"},
@@ -368,7 +384,7 @@ TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) 
        "h.toml:5:12: recover.a.exchange: this is where the routing keys of a map go, and there is "
        "none"},
       {"[recover.a]\nfrom = 'redis://u:planted@h/q'\non_start = true\nto = 'x'\n",
-       "h.toml:2:8: recover.a.from: a broker's URL begins with amqp:// or amqps://"},
+       "h.toml:2:8: recover.a.from: a broker's URL begins with amqp://, amqps:// or sqs://"},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nfilter = ['age']\n",
        "h.toml:5:11: recover.a.filter: \"age\": a condition is NAME=VALUE, or with !=, ~, < or > "
        "between them"},

@@ -197,6 +197,24 @@ TEST(Config, reads_how_tasks_are_run) {
   EXPECT_EQ(config.tasks.at("by_hand").run_by(), RunBy::pull);
 }
 
+TEST(Config, C3_5_dead_letters_are_kept_unless_it_is_said_what_becomes_of_them) {
+  const Queue usual;
+  EXPECT_EQ(usual.on_dead, OnDead::keep) << "T5";
+  EXPECT_EQ(usual.redrive_rounds, 1) << "C3.3";
+  EXPECT_EQ(usual.dead_poll, 10s);
+  EXPECT_EQ(usual.dead_wait, 10s);
+  EXPECT_EQ(usual.dead_batch, 10);
+  const Config config = config_of(
+      "[queue.q]\non_dead = 'redrive'\nredrive_rounds = 0\ndead_poll = '250ms'\n"
+      "dead_wait = '1s'\ndead_batch = 3\n");
+  const Queue& queue = config.queues.at("q");
+  EXPECT_EQ(queue.on_dead, OnDead::redrive);
+  EXPECT_EQ(queue.redrive_rounds, 0);
+  EXPECT_EQ(queue.dead_poll, 250ms);
+  EXPECT_EQ(queue.dead_wait, 1s);
+  EXPECT_EQ(queue.dead_batch, 3);
+}
+
 TEST(Config, every_queue_that_a_task_names_is_there) {
   const Config config = config_of(kEverything);
   ASSERT_EQ(config.queues.size(), 3);

@@ -166,13 +166,20 @@ TEST(Keys, a_default_is_within_its_own_limits) {
       if (key.default_text.empty()) continue;
       std::string text =
           "[" + table.name + "]\n" + std::string(key.name) + " = " + key.default_text + "\n";
+      if (table.name.starts_with("route.")) {
+        const bool is_field = table.name.ends_with("FIELD");
+        text = "[task.t]\npull = true\n[route.'POST /r']\ntask = 't'\n";
+        if (is_field) text += "[route.'POST /r'.body.f]\ntype = 'string'\n";
+        text += std::string(key.name) + " = " + key.default_text + "\n";
+      }
       if (table.name == "task.NAME" && key.name != "pull") {
         text += key.only == RunBy::command   ? "command = ['cat']\n"
                 : key.only == RunBy::webhook ? "webhook = 'http://a'\n"
                                              : "pull = true\n";
       }
       if (table.name == "task.NAME" && key.name == "pull") text += "command = ['cat']\n";
-      if (table.name == "queue.NAME") text += "broker = 'amqp://a'\n";
+      if (table.name == "queue.NAME")
+        text += key.carried == CarriedBy::sqs ? "broker = 'sqs://r/a'\n" : "broker = 'amqp://a'\n";
       if (key.name.starts_with("input."))
         text += "input.s3 = 'http://a'\ninput.bucket = 'b'\ninput.key = 'k'\n";
       if (table.name == "recover.NAME") {

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "config/key_rows.hpp"
 #include "config/outside_values.hpp"
 #include "config/plain_values.hpp"
+#include "config/route_keys.hpp"
 #include "config/text_checks.hpp"
 #include "core/condition.hpp"
 #include "core/json_text.hpp"
@@ -24,10 +26,6 @@ constexpr std::uint64_t kGiB = kMiB * 1024;
 constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
 constexpr Duration kDay = 24h;
 
-constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {{{"submit", Role::submit},
-                                                                      {"read", Role::read},
-                                                                      {"work", Role::work},
-                                                                      {"operate", Role::operate}}};
 constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
     {{"debug", Level::debug},
      {"info", Level::info},
@@ -38,6 +36,8 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 3> kFormats = {
     {{"auto", LogFormat::automatic}, {"text", LogFormat::text}, {"json", LogFormat::json}}};
 constexpr std::array<std::pair<std::string_view, QueueKind>, 2> kKinds = {
     {{"classic", QueueKind::classic}, {"quorum", QueueKind::quorum}}};
+constexpr std::array<std::pair<std::string_view, OnDead>, 3> kOnDead = {
+    {{"keep", OnDead::keep}, {"fail", OnDead::fail}, {"redrive", OnDead::redrive}}};
 constexpr std::array<std::pair<std::string_view, AnswerWhen>, 2> kAnswers = {
     {{"confirmed", AnswerWhen::confirmed}, {"recorded", AnswerWhen::recorded}}};
 constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
@@ -48,52 +48,6 @@ constexpr std::array<std::pair<std::string_view, retry::Jitter>, 4> kJitters = {
 
 constexpr std::array<std::pair<std::string_view, OnInputFailure>, 2> kOnInputFailure = {
     {{"fail", OnInputFailure::fail}, {"retry", OnInputFailure::retry}}};
-constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
-    {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
-
-// A name that need not be given.
-struct NameOrNone {
-  static constexpr std::string_view kKind = Text::kKind;
-  void read(const Spot& spot, const Value& value, std::string& into) const {
-    Text{check_name}.read(spot, value, into);
-  }
-  [[nodiscard]] std::string show(const std::string& value) const {
-    return value.empty() ? "" : Text{check_name}.show(value);
-  }
-};
-
-// How a row says more than its five columns.
-struct Extra {
-  std::optional<RunBy> only = {};
-  bool required = false;
-  bool carried = false;
-};
-
-// `at` gives the member of an S that the key sets: &Http::listen, or a function.
-template <class S, class At, class Kind>
-Row<S> row(std::string_view name, At at, Kind kind, Reload reload, std::string_view meaning,
-           Extra extra = {}) {
-  const std::string default_text = extra.required ? "" : kind.show(std::invoke(at, S{}));
-  return {.info = {name, Kind::kKind, default_text, meaning, reload, extra.only, extra.required,
-                   extra.carried},
-          .read = [=](const Spot& spot, const Value& value,
-                      S& into) { kind.read(spot, value, std::invoke(at, into)); },
-          .show = [=](const S& from) { return kind.show(std::invoke(at, from)); },
-          .same = [=](const S& a, const S& b) { return std::invoke(at, a) == std::invoke(at, b); },
-          .copy = [=](S& to, const S& from) { std::invoke(at, to) = std::invoke(at, from); }};
-}
-
-// What a row needs to reach into a table within a table.
-template <auto Outer, auto Inner>
-struct Within {
-  template <class S>
-  constexpr auto& operator()(S&& from) const {
-    return (from.*Outer).*Inner;
-  }
-};
-
-constexpr Reload no = Reload::no;
-constexpr Reload yes = Reload::yes;
 
 Section<Store> store_section() {
   const SpanOr keep{"forever", {0s, kTenYears}};
@@ -199,7 +153,9 @@ Section<Engine> engine_section() {
 
 Section<Queue> queue_section() {
   constexpr int kMost = std::numeric_limits<int>::max();
-  const Extra carried{.carried = true};
+  const Extra carried{.carried = CarriedBy::broker};
+  const Extra at_sqs{.carried = CarriedBy::sqs};
+  const Extra at_rabbitmq{.carried = CarriedBy::rabbitmq};
   constexpr Within<&Queue::publish, &Retry::attempts> publish_attempts;
   constexpr Within<&Queue::publish, &Retry::first> publish_first;
   constexpr Within<&Queue::publish, &Retry::cap> publish_cap;
@@ -220,19 +176,46 @@ Section<Queue> queue_section() {
           row<Queue>("pull", &Queue::pull, YesNo{}, yes,
                      "`true`: its tasks are run by workers that ask for them over HTTP, "
                      "whatever their type"),
+          row<Queue>("on_dead", &Queue::on_dead, Choice<OnDead>{"on_dead", kOnDead}, yes,
+                     "what becomes of its dead letters by itself: `keep`, `fail` (given up), or "
+                     "`redrive` (those with `retry_on_failure` are brought back, the others "
+                     "given up)"),
+          row<Queue>("redrive_rounds", &Queue::redrive_rounds, Whole{0, 1000}, yes,
+                     "so often is a task brought back at most, then it is given up; 0: never"),
+          row<Queue>("dead_poll", &Queue::dead_poll, Span{1ms, 1h}, yes,
+                     "how often dead letters are looked for, unless they are kept"),
+          row<Queue>("dead_wait", &Queue::dead_wait, Span{0s, 20s}, yes,
+                     "how long one question for dead letters waits at a broker that is asked for "
+                     "them"),
+          row<Queue>("dead_batch", &Queue::dead_batch, Whole{1, 1000}, yes,
+                     "most dead letters that are worked on at once"),
           row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
                      "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
-                     "the queue; `env:NAME` or `file:PATH` if it is a secret"),
-          row<Queue>("broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
-                     "PEM file of the certificates that an `amqps://` broker is checked with; "
-                     "without it, the system's",
-                     carried),
+                     "the queue; `sqs://region/queue`: SQS does; `env:NAME` or `file:PATH` if it "
+                     "is a secret"),
+          row<Queue>("broker_endpoint", &Queue::broker_endpoint, Endpoint{}, no,
+                     "where SQS is, if not at AWS: `http://127.0.0.1:4566`", at_sqs),
+          row<Queue>("broker_create", &Queue::broker_create, YesNo{}, no,
+                     "`true`: queues that SQS does not have are made there, with their redrive "
+                     "policy; if not, what is amiss is warned of",
+                     at_sqs),
+          row<Queue>("visibility", &Queue::visibility, Span{2s, 12h}, no,
+                     "so long SQS keeps a message from others that was handed out; it is extended "
+                     "while its task runs",
+                     at_sqs),
+          row<Queue>("max_receives", &Queue::max_receives, Whole{1, 1000}, no,
+                     "`maxReceiveCount` of the redrive policy at SQS", at_sqs),
+          row<Queue>(
+              "broker_ca", &Queue::broker_ca, Path{PathUse::file}, no,
+              "PEM file of the certificates that a broker is checked with (`amqps`, `https`); "
+              "without it, the system's",
+              carried),
           row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
                      "the broker's queue for its dead letters; without it, the queue's name "
-                     "and `.dlq`",
+                     "and `.dlq`, at SQS `-dlq`",
                      carried),
           row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
-                     "how its queues are made at the broker: `classic` or `quorum`", carried),
+                     "how its queues are made at the broker: `classic` or `quorum`", at_rabbitmq),
           row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
                      "most messages that the broker hands out before their tasks are settled",
                      carried),
@@ -465,87 +448,13 @@ Section<Events> events_section() {
                        "so many past events are kept, for clients that come back")}};
 }
 
-// Where messages go, and which of them.
-void add_recover_ways(std::vector<Row<Recover>>& rows) {
-  rows.insert(
-      rows.end(),
-      {
-          row<Recover>("from", &Recover::from, BrokerAt{BrokerPart::queue}, yes,
-                       "the broker and the dead-letter queue: `amqp://user:password@host/vhost/"
-                       "queue`, with the vhost `/` written `%2f`; better `env:NAME` or `file:PATH`",
-                       {.required = true}),
-          row<Recover>("map", &Recover::map, Path{PathUse::file}, yes,
-                       "a file that says where each type goes"),
-          row<Recover>("to_origin", &Recover::to_origin, Choice<Origin>{"origin", kOrigins}, yes,
-                       "back by their first death: to its `exchange` with its routing key, or into "
-                       "its `queue`"),
-          row<Recover>("to", &Recover::to, NameOrNone{}, yes, "all of them into this queue"),
-          row<Recover>("exchange", &Recover::exchange, NameOrNone{}, yes,
-                       "where routing keys of the map go that name no exchange"),
-          row<Recover>("filter", &Recover::filter, Texts{check_condition}, yes,
-                       "only messages that meet all of these: `[\"age>2h\", \"type=Scan\"]`"),
-          row<Recover>("park", &Recover::park, NameOrNone{}, yes,
-                       "a queue for what cannot be brought back; without it, that stays"),
-          row<Recover>("max_recoveries", &Recover::max_recoveries, Whole{1, 1'000'000}, yes,
-                       "what came back so often is kept for review"),
-          row<Recover>("renew_at", &Recover::renew_at, Whole{1, 1'000'000}, yes,
-                       "what stays and was handed back so often is put at the end of the queue as "
-                       "a new message, since quorum queues drop what was delivered too often"),
-          row<Recover>("persistent", &Recover::persistent, YesNo{}, yes,
-                       "make copies persistent, also of messages that were not"),
-      });
-}
-
-// When it runs, how fast and how long.
-void add_recover_limits(std::vector<Row<Recover>>& rows) {
-  constexpr int kMost = std::numeric_limits<int>::max();
-  rows.insert(
-      rows.end(),
-      {
-          row<Recover>("on_start", &Recover::on_start, YesNo{}, yes,
-                       "run it when the server starts"),
-          row<Recover>("every", &Recover::every, SpanOr{"never", {1s, kDay * 30}}, yes,
-                       "run it so often; one that still runs is not run again"),
-          row<Recover>("window", &Recover::window, Whole{1, 60'000}, yes,
-                       "most messages under way at once; 1: one at a time"),
-          row<Recover>("limit", &Recover::limit, Whole{0, kMost}, yes,
-                       "most messages of one run; 0: no limit"),
-          row<Recover>("rate", &Recover::rate, Fraction{0, 1e6}, yes,
-                       "most messages a second; 0: no limit"),
-          row<Recover>("total", &Recover::total, Span{1s, kDay * 30}, yes,
-                       "a run ends after so long"),
-          row<Recover>("idle", &Recover::idle, Span{0s, kDay}, yes,
-                       "and after so long without a message"),
-          row<Recover>("empty", &Recover::empty, Span{0s, kDay}, yes,
-                       "and when its queue was empty for so long"),
-          row<Recover>("stall", &Recover::stall, Span{1s, kDay}, yes,
-                       "and when nothing got on for so long"),
-          row<Recover>("journal", &Recover::journal, NewFile{}, yes,
-                       "a file for each message's fate, from which a run after a crash goes on"),
-          row<Recover>("ca_file", &Recover::ca_file, Path{PathUse::file}, yes,
-                       "authorities to trust, of `amqps`; without it, the system's"),
-      });
-}
-
-Section<Recover> recover_section() {
-  Section<Recover> section{
-      "recover",
-      "Dead-letter queues of a broker that are brought back by the server. "
-      "`map`, `to_origin` or `to`: exactly one of them; `on_start` or `every`, "
-      "or both. [recovery.md](recovery.md) has the rest.",
-      {}};
-  add_recover_ways(section.rows);
-  add_recover_limits(section.rows);
-  return section;
-}
-
 }  // namespace
 
 const Sections& sections() {
   static const Sections all{
-      store_section(),  http_section(),   token_section(),  log_section(),     shutdown_section(),
-      engine_section(), queue_section(),  task_section(),   webhook_section(), inputs_section(),
-      alerts_section(), events_section(), recover_section()};
+      store_section(),  http_section(),   token_section(), log_section(),     shutdown_section(),
+      engine_section(), queue_section(),  task_section(),  webhook_section(), inputs_section(),
+      alerts_section(), events_section(), aws_section(),   recover_section(), route_section()};
   return all;
 }
 
@@ -553,11 +462,15 @@ std::vector<TableInfo> tables() {
   std::vector<TableInfo> all;
   each_section([&]<class S>(const Section<S>& section, auto member) {
     TableInfo table{std::string(section.name), section.meaning, {}};
-    if (has_names<S>(member)) table.name += ".NAME";
+    if (has_names<S>(member)) table.name += "." + std::string(section.placeholder);
     for (const Row<S>& row : section.rows)
       table.keys.push_back(row.info);
     all.push_back(std::move(table));
   });
+  TableInfo field{all.back().name + ".body.FIELD", body_field_section().meaning, {}};
+  for (const auto& row : body_field_section().rows)
+    field.keys.push_back(row.info);
+  all.push_back(std::move(field));
   return all;
 }
 

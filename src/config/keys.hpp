@@ -21,6 +21,9 @@ namespace holdfast::config {
 // Whether a change can take hold while the server runs.
 enum class Reload : std::uint8_t { no, yes };
 
+// Queues for which a key has a meaning.
+enum class CarriedBy : std::uint8_t { anything, broker, rabbitmq, sqs };
+
 // What can be said of a key without a configuration at hand.
 struct KeyInfo {
   std::string_view name = {};     // "listen"; of a table in a table: "retry.first"
@@ -30,7 +33,7 @@ struct KeyInfo {
   Reload reload = Reload::no;
   std::optional<RunBy> only = {};  // of tasks that are run so
   bool required = false;
-  bool carried = false;  // of queues that a broker carries
+  CarriedBy carried = CarriedBy::anything;  // of queues that are carried so
 };
 
 // A key of the table that becomes an S.
@@ -49,6 +52,7 @@ struct Section {
   std::string_view name = {};     // "http", "token"
   std::string_view meaning = {};  // one line
   std::vector<Row<S>> rows = {};
+  std::string_view placeholder = "NAME";  // for the names of its tables
 };
 
 struct Sections {
@@ -64,7 +68,9 @@ struct Sections {
   Section<Inputs> inputs;
   Section<Alerts> alerts;
   Section<Events> events;
+  Section<Aws> aws;
   Section<Recover> recover;
+  Section<Route> route;
 };
 
 [[nodiscard]] const Sections& sections();
@@ -85,7 +91,9 @@ void each_section(const Function& function) {
   function(all.inputs, &Config::inputs);
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
+  function(all.aws, &Config::aws);
   function(all.recover, &Config::recoveries);
+  function(all.route, &Config::routes);
 }
 
 // Whether the tables of a section have names: [queue.NAME].
@@ -110,7 +118,9 @@ template <class S>
   if constexpr (std::is_same_v<S, Task>) {
     return !info.only || *info.only == section.run_by();
   } else if constexpr (std::is_same_v<S, Queue>) {
-    return !info.carried || section.broker.is_set();
+    return info.carried == CarriedBy::anything ||
+           (section.broker.is_set() && (info.carried == CarriedBy::broker ||
+                                        (info.carried == CarriedBy::sqs) == section.is_at_sqs()));
   } else {
     return true;
   }

@@ -56,12 +56,41 @@ std::expected<std::string, std::string> parse_host(std::string_view authority) {
 
 }  // namespace
 
+namespace {
+
+// sqs://region or sqs://region/queue.
+std::expected<Url, std::string> parse_sqs_url(std::string_view text, std::string source,
+                                              BrokerPart part) {
+  const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
+  const std::string_view rest = text.substr(std::string_view("sqs://").size());
+  const std::string_view region = rest.substr(0, rest.find('/'));
+  const std::string_view queue = rest.substr(std::min(rest.size(), region.size() + 1));
+  const auto is_letter = [](char c) { return is_host_letter(c) || c == '_'; };
+  if (region.empty() || !std::ranges::all_of(region, is_host_letter)) {
+    return refuse("a queue at SQS is sqs://region/queue, as in sqs://eu-west-1/orders");
+  }
+  const std::string_view base =
+      queue.ends_with(".fifo") ? queue.substr(0, queue.size() - 5) : queue;
+  if (queue.size() > 80 || base.find('.') != base.npos || !std::ranges::all_of(base, is_letter)) {
+    return refuse(
+        "the name of a queue at SQS has letters, digits, - and _, at most 80, and .fifo at its end "
+        "if it is one");
+  }
+  if (part == BrokerPart::queue && base.empty()) {
+    return refuse("the URL of a queue at SQS ends with its name: sqs://region/queue");
+  }
+  return Url{Secret(std::string(text), std::move(source)), lower(region), std::string(text)};
+}
+
+}  // namespace
+
 std::expected<Url, std::string> parse_broker_url(std::string_view text, std::string source,
                                                  BrokerPart part) {
   const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };
   const std::string scheme = lower(text.substr(0, text.find("://")));
+  if (scheme == "sqs") return parse_sqs_url(text, std::move(source), part);
   if (text.find("://") == text.npos || (scheme != "amqp" && scheme != "amqps")) {
-    return refuse("a broker's URL begins with amqp:// or amqps://");
+    return refuse("a broker's URL begins with amqp://, amqps:// or sqs://");
   }
   if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c >= 0x7f; })) {
     return refuse(

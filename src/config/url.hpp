@@ -24,8 +24,8 @@ struct Url {
 // What the URL of a broker ends with.
 enum class BrokerPart : std::uint8_t { host, queue };
 
-// amqp://… or amqps://…, with a user and a password if need be, which nobody is shown. The error
-// quotes nothing of it.
+// amqp://… or amqps://… or sqs://region/queue, the first two with a user and a password if need be,
+// which nobody is shown. The error quotes nothing of it.
 [[nodiscard]] std::expected<Url, std::string> parse_broker_url(std::string_view text,
                                                                std::string source, BrokerPart part);
 

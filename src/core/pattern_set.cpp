@@ -34,6 +34,8 @@ std::size_t unpaired_parenthesis(std::string_view pattern) {
   return open.empty() ? 0 : open.back();
 }
 
+}  // namespace
+
 PatternError pattern_error(const re2::RE2& refused) {
   const std::string& pattern = refused.pattern();
   switch (refused.error_code()) {
@@ -51,8 +53,6 @@ PatternError pattern_error(const re2::RE2& refused) {
   const std::size_t offset = pattern.find(refused.error_arg());
   return {offset == std::string::npos ? 0 : offset, refused.error()};
 }
-
-}  // namespace
 
 PatternSet::PatternSet(std::int64_t budget_bytes) {
   re2::RE2::Options options = pattern_options();

@@ -20,6 +20,9 @@ struct PatternError {
   std::string message;  // "missing ): (too low"
 };
 
+// Of one that RE2 has refused.
+[[nodiscard]] PatternError pattern_error(const re2::RE2& refused);
+
 // Many patterns, matched against a text in one pass. Patterns are found anywhere in the text, upper
 // and lower case alike, byte by byte.
 //

@@ -238,6 +238,24 @@ Result<Transition> discard(const Task& task, WallTime now) {
   return move(task, Event::discard, State::canceled, now);
 }
 
+Result<Transition> close(const Task& task, int tried, WallTime now) {
+  if (task.state != State::dead && task.state != State::pending && task.state != State::retrying) {
+    return refuse(task, "close", "dead, pending or retrying");
+  }
+  const std::int64_t spent = std::int64_t{task.spent.attempts} + task.spent.crashes;
+  Transition transition = move(task, Event::close, State::failed, now);
+  ++transition.token.value;
+  transition.dead_reason = task.dead_reason;
+  Failure failure = task.last_failure.value_or(Failure());
+  std::string message(kFromDeadLetters);
+  message += "Message moved to DLQ after " + std::to_string(std::max<std::int64_t>(spent, tried)) +
+             " retries";
+  if (!failure.message.empty()) message += ": " + failure.message;
+  failure.message = std::move(message);
+  transition.failure = std::move(failure);
+  return transition;
+}
+
 void apply(const Transition& transition, Task& task) {
   task.state = transition.to;
   task.spent = transition.spent;

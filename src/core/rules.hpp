@@ -19,6 +19,9 @@ namespace holdfast::core {
 // What error texts of tasks given up at once begin with (C1.1).
 inline constexpr std::string_view kNonRetryable = "[NON_RETRYABLE] ";
 
+// What error texts of tasks begin with that were given up as dead letters (C3.2).
+inline constexpr std::string_view kFromDeadLetters = "[DLQ] ";
+
 // A task's way from one state to the next, with all that is different afterwards.
 struct Transition {
   State from{};
@@ -30,7 +33,7 @@ struct Transition {
   Duration wait{};                        // from now to due
   Duration previous_wait{};               // after
   std::optional<WallTime> deadline;       // after
-  std::optional<DeadReason> dead_reason;  // if `to` is dead
+  std::optional<DeadReason> dead_reason;  // if `to` is dead, or it was and is given up now
   std::optional<Failure> failure;         // to be kept as the last one; nothing: keep what there is
 
   bool operator==(const Transition&) const = default;
@@ -92,6 +95,13 @@ struct ReplayOptions {
 
 // A failed or dead task that nobody wants back: canceled. Its record stays until it is purged.
 [[nodiscard]] Result<Transition> discard(const Task& task, WallTime now);
+
+// A dead letter that nobody is to look after any more: failed, with what it died of behind
+// `[DLQ] Message moved to DLQ after N retries`. Also one that waits and whose message a broker has
+// put among its dead letters by itself. `tried`: how often, where others have counted more than the
+// task has spent. It gets the next token, so that what was decided of the dead letter before cannot
+// be carried out any more; and it stays quarantined if it was.
+[[nodiscard]] Result<Transition> close(const Task& task, int tried, WallTime now);
 
 // The task after the transition. The transition must have been made from it.
 void apply(const Transition& transition, Task& task);

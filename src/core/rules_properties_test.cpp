@@ -91,7 +91,7 @@ SameRandom any_random() {
 // Anything that can be asked of a task, whether its state allows it or not.
 Result<Transition> any_ask(const Task& task, const TaskPolicy& policy, WallTime now) {
   SameRandom random = any_random();
-  switch (*rc::gen::inRange(0, 8)) {
+  switch (*rc::gen::inRange(0, 9)) {
     case 0: return cancel(task, now);
     case 1:
       return replay(task,
@@ -100,6 +100,7 @@ Result<Transition> any_ask(const Task& task, const TaskPolicy& policy, WallTime 
     case 2:
     case 3: return claim(task, now);
     case 4: return discard(task, now);
+    case 5: return close(task, *rc::gen::inRange(0, 9), now);
     default: return decide(task, any_outcome(), any_verdict(), policy, now, random);
   }
 }
@@ -112,14 +113,15 @@ RC_GTEST_PROP(RulesProperty, every_transition_is_a_row_of_the_table, ()) {
   RC_ASSERT(std::ranges::count(kMoves, move_of(task, *transition)) == 1);
 }
 
-RC_GTEST_PROP(RulesProperty, a_terminal_state_changes_only_by_a_persons_hand, ()) {
+RC_GTEST_PROP(RulesProperty, a_terminal_state_changes_only_by_hand_or_as_a_dead_letter, ()) {
   const TaskPolicy policy = any_policy();
   const Task task = any_task(policy, any_state());
   RC_PRE(is_terminal(task.state));
   const auto transition = any_ask(task, policy, kNow);
   if (!transition) return;
   const bool by_hand = transition->event == Event::replay || transition->event == Event::discard;
-  RC_ASSERT(by_hand);
+  const bool closes = task.state == State::dead && transition->event == Event::close;
+  RC_ASSERT(by_hand || closes);
 }
 
 // N7
@@ -201,8 +203,9 @@ RC_GTEST_PROP(RulesProperty, whatever_happens_limits_hold_and_the_token_only_gro
     const Token before = task.token;
     apply(*transition, task);
     RC_ASSERT(task.token >= before);
-    RC_ASSERT((task.token > before) ==
-              (transition->event == Event::claim || transition->event == Event::replay));
+    const bool grows = transition->event == Event::claim || transition->event == Event::replay ||
+                       transition->event == Event::close;
+    RC_ASSERT((task.token > before) == grows);
     RC_ASSERT(task.spent.attempts <= limit(policy.attempts));
     RC_ASSERT(task.spent.crashes <= limit(policy.crashes));
     RC_ASSERT(task.spent.deferrals <= limit(policy.deferrals));

@@ -105,7 +105,21 @@ std::vector<Row> other_rows() {
       {{dead, Event::replay, State::pending, replay}, task_in(dead)},
       {{State::failed, Event::discard, State::canceled}, task_in(State::failed)},
       {{dead, Event::discard, State::canceled}, task_in(dead)},
+      {{State::pending, Event::close, State::failed}, task_in(State::pending)},
+      {{State::retrying, Event::close, State::failed}, task_in(State::retrying)},
   };
+}
+
+std::vector<Row> closed_rows() {
+  using enum DeadReason;
+  std::vector<Row> rows;
+  for (const DeadReason reason :
+       {out_of_attempts, crashes, ambiguous, deadline, throttled_too_long, replays}) {
+    Task task = task_in(State::dead);
+    task.dead_reason = reason;
+    rows.push_back({{State::dead, Event::close, State::failed, Spends::nothing, reason}, task});
+  }
+  return rows;
 }
 
 Result<Transition> take(const Row& row) {
@@ -114,14 +128,15 @@ Result<Transition> take(const Row& row) {
     case Event::discard: return discard(row.task, kNow);
     case Event::cancel: return cancel(row.task, kNow);
     case Event::replay: return replay(row.task, {}, {}, kNow);
+    case Event::close: return close(row.task, 0, kNow);
     default: return settle(row.task, row.outcome, row.verdict);
   }
 }
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows = settled_rows();
-  for (Row& row : other_rows())
-    rows.push_back(std::move(row));
+  for (auto& more : {other_rows(), closed_rows()})
+    rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
 
@@ -140,6 +155,42 @@ TEST(Rules, have_a_tested_case_for_every_row) {
     const auto rows = all_rows();
     EXPECT_TRUE(std::ranges::count(rows, move, &Row::move) > 0) << move;
   }
+}
+
+TEST(Rules, C3_2_a_dead_letter_that_is_given_up_says_how_often_it_was_tried_and_what_it_died_of) {
+  Task task = task_in(State::dead);
+  task.spent = {.attempts = 2, .crashes = 1};
+  task.token = Token{7};
+  task.last_failure = failure_of(FailureKind::timeout, "network timeout");
+  const auto closed = close(task, 0, kNow).value();
+  EXPECT_EQ(closed.failure->message, "[DLQ] Message moved to DLQ after 3 retries: network timeout");
+  EXPECT_EQ(closed.failure->kind, FailureKind::timeout);
+  EXPECT_EQ(closed.token, Token{8});
+  EXPECT_EQ(closed.spent, task.spent);
+  apply(closed, task);
+  EXPECT_EQ(task.state, State::failed);
+  EXPECT_EQ(close(task, 0, kNow).error().code, ErrorCode::conflict) << "once";
+}
+
+TEST(Rules, C3_2_what_a_broker_counted_is_told_where_it_is_more) {
+  const Task task = task_in(State::pending);
+  EXPECT_EQ(close(task, 3, kNow)->failure->message, "[DLQ] Message moved to DLQ after 3 retries");
+}
+
+TEST(Rules, N3_a_quarantined_task_stays_so_when_it_is_given_up) {
+  Task task = task_in(State::dead);
+  task.dead_reason = DeadReason::ambiguous;
+  apply(close(task, 0, kNow).value(), task);
+  EXPECT_FALSE(replay(task, {}, {}, kNow));
+  const auto insisted = replay(task, {.insist = true}, {}, kNow);
+  ASSERT_TRUE(insisted);
+  apply(*insisted, task);
+  EXPECT_FALSE(task.dead_reason);
+}
+
+TEST(Rules, neither_what_runs_nor_what_has_ended_is_given_up_as_a_dead_letter) {
+  for (const State state : {State::running, State::succeeded, State::failed, State::canceled})
+    EXPECT_EQ(close(task_in(state), 3, kNow).error().code, ErrorCode::conflict) << to_string(state);
 }
 
 TEST(Rules, settle_running_tasks_only) {

@@ -45,6 +45,7 @@ std::string_view to_string(Event event) noexcept {
     case Event::cancel: return "cancel";
     case Event::replay: return "replay";
     case Event::discard: return "discard";
+    case Event::close: return "close";
   }
   return "unknown";
 }

@@ -29,6 +29,7 @@ enum class Event : std::uint8_t {
   cancel,
   replay,
   discard,  // a person does not want a dead letter any more
+  close,    // the dead-letter consumer of its queue gives it up
 };
 
 // What a move counts. Errors, crashes and deferrals have limits of their own.
@@ -98,6 +99,17 @@ inline constexpr auto kMoves = std::to_array<Move>({
 
     {State::failed, Event::discard, State::canceled},
     {State::dead, Event::discard, State::canceled},
+
+    // Of a dead letter: why it was dead stays known, so that what is quarantined stays so.
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::out_of_attempts},
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::crashes},
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::ambiguous},
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::deadline},
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::throttled_too_long},
+    {State::dead, Event::close, State::failed, Spends::nothing, DeadReason::replays},
+    // Of one whose message a broker itself has given up.
+    {State::pending, Event::close, State::failed},
+    {State::retrying, Event::close, State::failed},
 });
 
 }  // namespace holdfast::core

@@ -37,7 +37,8 @@ std::string meaning(State state) {
     case State::failed:
       return "Given up at once: the classifier says that trying again cannot help. Its error "
              "begins "
-             "with `[NON_RETRYABLE]`.";
+             "with `[NON_RETRYABLE]`. Or a dead letter that its queue gives up "
+             "(`on_dead`): `[DLQ]`.";
     case State::dead:
       return "A dead letter: kept, with its last failure and one of the reasons below.";
     case State::canceled:
@@ -62,6 +63,10 @@ std::string meaning(DeadReason reason) {
 
 std::string condition(const Move& move) {
   const bool crashed = move.spends == Spends::crash;
+  if (move.event == Event::close) {
+    return move.from == State::dead ? "its queue gives up dead letters"
+                                    : "its broker has put its message among the dead letters";
+  }
   if (move.to == State::retrying) return "within its limit and its deadline";
   if (move.dead_reason == DeadReason::replays) {
     const bool by_limit = move.spends != Spends::nothing && !crashed;
@@ -145,7 +150,10 @@ std::string page() {
          "rules (`decide()` in src/core/rules.hpp) make of both a *transition*, which the store "
          "then\n"
          "carries out. A terminal state is left only by a person's hand: by a *replay*, or a "
-         "*discard*.\n\n" +
+         "*discard*.\n"
+         "Dead letters also by their queue's own rule ([dead-letters.md](dead-letters.md)): by a "
+         "replay,\n"
+         "or a *close*.\n\n" +
          diagram() + "\n" + states_table() +
          "\n## Why a task is dead\n\n"
          "Quarantine is not a state but a property of the reason: a quarantined task is brought "
@@ -175,17 +183,18 @@ TEST(StatesPage, is_what_the_table_of_moves_says) {
                               "build/dev/core_test --gtest_filter='StatesPage.*'";
 }
 
-TEST(States, a_terminal_state_is_left_by_a_persons_hand_only) {
+TEST(States, a_terminal_state_is_left_by_a_persons_hand_or_as_a_dead_letter_only) {
   for (const Move& move : kMoves) {
-    if (is_terminal(move.from)) {
-      EXPECT_TRUE(move.event == Event::replay || move.event == Event::discard);
-    }
+    if (!is_terminal(move.from)) continue;
+    const bool closes = move.from == State::dead && move.event == Event::close;
+    EXPECT_TRUE(move.event == Event::replay || move.event == Event::discard || closes);
   }
 }
 
-TEST(States, every_move_into_dead_has_a_reason_and_no_other_has) {
+TEST(States, every_move_into_dead_has_a_reason_and_stays_known_when_it_is_closed) {
   for (const Move& move : kMoves) {
-    EXPECT_EQ(move.dead_reason.has_value(), move.to == State::dead) << words(move.event);
+    const bool closes = move.from == State::dead && move.event == Event::close;
+    EXPECT_EQ(move.dead_reason.has_value(), move.to == State::dead || closes) << words(move.event);
   }
 }
 

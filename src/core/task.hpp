@@ -40,7 +40,7 @@ struct Task {
   std::optional<WallTime> deadline;  // no attempt begins after it
   Duration previous_wait{};          // what the policy's wait said last
   std::optional<Failure> last_failure;
-  std::optional<DeadReason> dead_reason;  // of a dead task
+  std::optional<DeadReason> dead_reason;  // of a dead task, and of a failed one that was dead
 
   bool operator==(const Task&) const = default;
 };

@@ -9,11 +9,12 @@
 
 namespace holdfast::engine {
 
-// How one queue is carried by a broker, whose queue has the same name.
+// How one queue is carried by a broker.
 struct Carriage {
   std::string queue = {};
   std::shared_ptr<ports::Broker> broker = {};
   std::string where = {};        // the broker, for people
+  std::string name = {};         // of the queue there
   std::string dead_letter = {};  // the queue where dead letters go
   ports::QueueWish::Kind kind = ports::QueueWish::Kind::classic;
   std::size_t prefetch = 256;  // deliveries at hand, those of running tasks among them

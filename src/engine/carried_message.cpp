@@ -99,6 +99,11 @@ ports::Message message_for(const ports::TaskRecord& task, const ports::Message* 
   ports::set_field(message.headers, kTypeHeader, task.type);
   ports::set_field(message.headers, kAttemptHeader, std::int64_t{task.task.spent.attempts});
   if (!task.trace.empty()) ports::set_field(message.headers, "traceparent", task.trace);
+  if (task.retry_on_failure) {
+    ports::set_field(message.headers, kRetryOnFailureHeader, std::string("true"));
+  } else {
+    ports::remove_field(message.headers, kRetryOnFailureHeader);
+  }
   return message;
 }
 
@@ -148,6 +153,16 @@ std::optional<core::Token> died_with(const ports::Message& message) {
   return core::Token{static_cast<std::uint64_t>(*number)};
 }
 
+bool asks_for_retry(const ports::Message& message) {
+  const ports::Field* const field = ports::find_field(message.headers, kRetryOnFailureHeader);
+  if (!field) return false;
+  if (const auto* truth = std::get_if<bool>(&field->value)) return *truth;
+  if (const auto* text = std::get_if<std::string>(&field->value)) {
+    return *text == "true" || *text == "1";
+  }
+  return ports::number_of(message.headers, kRetryOnFailureHeader).value_or(0) != 0;
+}
+
 int attempts_before(const ports::Message& message, std::string_view queue) {
   int most = as_count(ports::number_of(message.headers, kAttemptHeader).value_or(0));
   most =
@@ -178,6 +193,7 @@ ports::NewTask adopted(const ports::Delivery& delivery, const std::string& queue
                std::string(utf8_prefix(*message.message_id, kMostNameBytes));
     if (!is_utf8(task.key)) task.key = "amqp:" + queue + ":" + hash_text(task.key);
   }
+  task.retry_on_failure = asks_for_retry(message);
   if (const auto trace = ports::text_of(message.headers, "traceparent")) {
     task.trace = received_traceparent(*trace).value_or("");
   }

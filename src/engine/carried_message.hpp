@@ -15,6 +15,8 @@ namespace holdfast::engine {
 inline constexpr std::string_view kTaskHeader = "x-holdfast-task";
 inline constexpr std::string_view kTypeHeader = "x-holdfast-type";
 inline constexpr std::string_view kAttemptHeader = "x-holdfast-attempt";
+// "true": its queue may bring it back by itself when it is a dead letter (C2.2).
+inline constexpr std::string_view kRetryOnFailureHeader = "x-holdfast-retry-on-failure";
 // When it was to be delivered, in milliseconds since 1970.
 inline constexpr std::string_view kSentHeader = "x-holdfast-sent";
 // Of dead letters.
@@ -53,6 +55,9 @@ void set_sent_at(ports::Message& message, WallTime time);
 // two messages of the same content are two.
 [[nodiscard]] ports::NewTask adopted(const ports::Delivery& delivery, const std::string& queue,
                                      const std::string& fallback);
+
+// Whether a message of anybody's asks to be brought back: a truth value, a number, or a text.
+[[nodiscard]] bool asks_for_retry(const ports::Message& message);
 
 // How often it has failed elsewhere, as far as its headers tell (R9): our own count, what a broker
 // noted of rejections from `queue`, what a quorum queue counted. The greatest: they are of one

@@ -38,7 +38,7 @@ void Carrier::start() {
   if (consumer_ || stopped_) return;
   open();
   consumer_ = carriage_.broker->consume(
-      {.queue = carriage_.queue, .prefetch = std::max<std::size_t>(carriage_.prefetch, 1)}, *this);
+      {.queue = carriage_.name, .prefetch = std::max<std::size_t>(carriage_.prefetch, 1)}, *this);
   // A queue that stands still would only have its messages taken from others.
   floor_.ask(floor_.parts.reader, ports::Count{}, [this](const ports::Asked<ports::Count>& asked) {
     if (!asked.answer) return;
@@ -56,7 +56,7 @@ void Carrier::start() {
 void Carrier::open() {
   const ports::Topology topology{
       .queues = {{.name = carriage_.dead_letter, .kind = carriage_.kind},
-                 {.name = carriage_.queue,
+                 {.name = carriage_.name,
                   .kind = carriage_.kind,
                   .dead_letter = ports::Address{.routing_key = carriage_.dead_letter}}}};
   open_timer_ = floor_.parts.loop.after(kOpenWithin, [this] { opened(); });

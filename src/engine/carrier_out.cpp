@@ -44,7 +44,7 @@ Burst::Item Carrier::item_for(const ports::TaskRecord& task,
     item.outgoing.message = dead_message_for(task, transition, original);
     return item;
   }
-  item.outgoing.to.routing_key = carriage_.queue;
+  item.outgoing.to.routing_key = carriage_.name;
   item.outgoing.message = message_for(task, original);
   ports::set_field(item.outgoing.message.headers, kAttemptHeader,
                    std::int64_t{transition.spent.attempts});
@@ -202,7 +202,7 @@ void Carrier::send_found(const TaskId& id, core::State to) {
 // Delivered before its time: a clock that differs, or a wait that was too long for one queue.
 void Carrier::put_off(const TaskId& id, const Held& held, const ports::Claim::Left& left) {
   Burst::Item item{.task = {id, left.token}, .outgoing = {}};
-  item.outgoing.to.routing_key = carriage_.queue;
+  item.outgoing.to.routing_key = carriage_.name;
   item.outgoing.message = copy_of(held.message);
   item.outgoing.message.delivery_mode = 2;
   ports::set_field(item.outgoing.message.headers, kTaskHeader, id.text());
@@ -401,7 +401,7 @@ void Carrier::look_for_lost() {
     });
     if (sweeping_ || stopped_ || behind_) return;
     carriage_.broker->depth(
-        carriage_.queue, floor_.guarded([this](const Result<ports::Depth>& depth) {
+        carriage_.name, floor_.guarded([this](const Result<ports::Depth>& depth) {
           const bool is_idle = held_.empty() && bursts_.empty();
           const bool empty = is_idle && depth && depth->ready == 0 && depth->consumers <= 1;
           const bool was_empty = std::exchange(was_empty_, empty);

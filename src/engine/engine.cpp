@@ -7,6 +7,7 @@
 
 #include "engine/breakers.hpp"
 #include "engine/carrier.hpp"
+#include "engine/dead_letter_consumer.hpp"
 #include "engine/decisions.hpp"
 #include "engine/floor.hpp"
 #include "engine/janitor.hpp"
@@ -77,7 +78,19 @@ struct Engine::Roles {
     lending.news(queue);
   }
 
+  [[nodiscard]] DeadLetterConsumer* consumer_of(std::string_view queue) const {
+    const auto found = std::ranges::find_if(dead_letter_consumers, [&](const auto& consumer) {
+      return !consumer->is_stopping() && consumer->rule().queue == queue;
+    });
+    return found == dead_letter_consumers.end() ? nullptr : found->get();
+  }
+  void stop_consumer_of(std::string_view queue) {
+    if (DeadLetterConsumer* const consumer = consumer_of(queue)) consumer->stop();
+    std::erase_if(dead_letter_consumers, [](const auto& consumer) { return consumer->may_go(); });
+  }
+
   void submitted(const std::vector<ports::NewTask>& tasks);
+  void start_all();
   void carried(const ports::TaskRecord& record, const core::Transition& transition);
 
   Floor floor;
@@ -95,7 +108,8 @@ struct Engine::Roles {
   Lending lending{floor, settler.judge(), [this](const auto& record, const auto& transition) {
                     if (transition.to == core::State::pending) news(record.queue);
                   }};
-  Shutdown shutdown{floor, settler, timeouts, processors, lending};
+  DeadLetterConsumers dead_letter_consumers;
+  Shutdown shutdown{floor, settler, timeouts, processors, lending, dead_letter_consumers};
   UuidSource ids{floor.parts.random};
   std::vector<std::unique_ptr<Carrier>> carriers;
   bool running = false;  // started, and what dead owners left is rescued
@@ -124,6 +138,22 @@ void Engine::Roles::carried(const ports::TaskRecord& record, const core::Transit
     const auto run = floor.runs.find({record.id, record.task.token});
     if (run && !run->on_loop.settled) lease_keeper.drop(*run);
   }
+}
+
+void Engine::Roles::start_all() {
+  running = true;
+  for (const auto& consumer : dead_letter_consumers) {
+    floor.parts.log.log(Level::info, "engine.consumers",
+                        "Starting Main Consumer and DLQ Consumer together",
+                        {{"queue", consumer->rule().queue}});
+  }
+  for (const auto& processor : processors)
+    processor->start();
+  for (const auto& carrier : carriers)
+    carrier->start();
+  for (const auto& consumer : dead_letter_consumers)
+    consumer->start();
+  janitor.start();
 }
 
 Engine::Engine(Parts parts, Options options)
@@ -175,14 +205,7 @@ void Engine::start(std::move_only_function<void()> ready) {
                              {"queues", roles.processors.size()},
                              {"types", roles.floor.type_count()}});
   auto first_done = [&roles, ready = std::make_shared<decltype(ready)>(std::move(ready))] {
-    if (!roles.floor.shutting_down) {
-      roles.running = true;
-      for (const auto& processor : roles.processors)
-        processor->start();
-      for (const auto& carrier : roles.carriers)
-        carrier->start();
-      roles.janitor.start();
-    }
+    if (!roles.floor.shutting_down) roles.start_all();
     if (*ready) (*ready)();
   };
   roles.lease_keeper.start();
@@ -206,6 +229,7 @@ ports::TaskRecord record_of(const ports::NewTask& task, const TaskId& id) {
   record.queue = task.queue;
   record.payload = task.payload;
   record.trace = task.trace;
+  record.retry_on_failure = task.retry_on_failure;
   record.task.created = task.created;
   record.task.due = task.due;
   record.task.spent.attempts = task.attempts;
@@ -304,6 +328,25 @@ void Engine::carry(Carriage carriage) {
           .replay = [&roles](TaskId id,
                              Decided then) { roles.decisions.replay(id, {}, std::move(then)); }}));
   roles.floor.carriers[queue] = roles.carriers.back().get();
+}
+
+void Engine::consume_dead_letters(DeadLetters rule) {
+  Roles& roles = *roles_;
+  roles.stop_consumer_of(rule.queue);
+  roles.dead_letter_consumers.push_back(std::make_unique<DeadLetterConsumer>(
+      roles.floor, std::move(rule),
+      DeadLetterConsumer::Hooks{
+          .carried = [&roles](const auto& record,
+                              const auto& transition) { roles.carried(record, transition); },
+          .rule_of = [&roles](const std::string& queue) -> const DeadLetters* {
+            const DeadLetterConsumer* const other = roles.consumer_of(queue);
+            return other ? &other->rule() : nullptr;
+          }}));
+  if (roles.running && !roles.floor.shutting_down) roles.dead_letter_consumers.back()->start();
+}
+
+void Engine::keep_dead_letters(const std::string& queue) {
+  roles_->stop_consumer_of(queue);
 }
 
 std::string Engine::queue_of(std::string_view type) const {

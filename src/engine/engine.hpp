@@ -22,7 +22,7 @@ namespace holdfast::engine {
 struct Stats {
   std::size_t claimed = 0;                  // attempts at hand, begun or not
   std::size_t running = 0;                  // of these, begun and not ended
-  std::array<std::uint64_t, 14> settled{};  // index: core::Event; what the store has confirmed
+  std::array<std::uint64_t, 15> settled{};  // index: core::Event; what the store has confirmed
   std::uint64_t refused = 0;                // settlements whose claim was lost (N6)
   std::uint64_t rescued = 0;
   std::uint64_t purged = 0;
@@ -70,6 +70,13 @@ class Engine {
 
   // Has a broker carry a queue: before start(), and for as long as the engine lives.
   void carry(Carriage carriage);
+
+  // Has a queue's dead letters looked after: they are given up, or brought back. It begins with
+  // start(), and ends with shut_down(), whether the queue is paused or not. Said anew while it
+  // runs, the new rule takes the place of the old one.
+  void consume_dead_letters(DeadLetters rule);
+  // From now on they are kept.
+  void keep_dead_letters(const std::string& queue);
 
   // Rescues what dead owners have left (N8), then begins to claim, then calls `ready`. While the
   // store is away both are tried again.

@@ -36,11 +36,21 @@ bool is_kept_as(const std::string& message, const Failure& kept) {
   return text.empty() ? message.empty() : message.starts_with(text);
 }
 
+// A dead letter may have been given up already, which is no attempt.
+const ports::PastAttempt* last_attempt(const ports::TaskRecord& record) {
+  const auto is_attempt = [](const ports::PastAttempt& past) {
+    return past.event != core::Event::close;
+  };
+  const auto found = std::find_if(record.attempts.rbegin(), record.attempts.rend(), is_attempt);
+  return found == record.attempts.rend() ? nullptr : &*found;
+}
+
 // The answer to the first report may have got lost on its way.
 bool was_told_before(const ports::TaskRecord& record, const ports::Held& claim,
                      const core::Outcome& outcome) {
-  if (record.attempts.empty() || record.attempts.back().token != claim.token) return false;
-  const ports::PastAttempt& last = record.attempts.back();
+  const ports::PastAttempt* const found = last_attempt(record);
+  if (!found || found->token != claim.token) return false;
+  const ports::PastAttempt& last = *found;
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
     // One that means that it was done before is kept as a success.
     if (last.event == core::Event::already_done) return true;
@@ -63,7 +73,7 @@ Result<core::Transition> told_before(const ports::TaskRecord& record, const port
   core::Transition told{};
   told.from = core::State::running;
   told.to = record.task.state;
-  told.event = record.attempts.back().event;
+  told.event = last_attempt(record)->event;
   told.due = record.task.due;
   return told;
 }

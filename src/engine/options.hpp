@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,6 +48,25 @@ struct TypeOptions {
 struct QueueOptions {
   std::string name = {};
   std::size_t concurrency = 16;  // of this process: most attempts that are worked on at once
+};
+
+// What a queue does with its dead letters by itself (C3). One of which nothing is said keeps them
+// (T5).
+struct DeadLetters {
+  enum class Rule : std::uint8_t {
+    fail,     // all of them are given up
+    redrive,  // those that ask for it (retry_on_failure) are brought back, the others given up
+  };
+
+  std::string queue = {};
+  Rule rule = Rule::fail;
+  int redrive_rounds = 1;  // no task is brought back that has been replayed so often
+  // C3.5: the store is looked at so often; the wait and the batch are of the broker's queue.
+  Duration poll = std::chrono::seconds(10);
+  Duration wait = std::chrono::seconds(10);
+  std::size_t batch = 10;
+
+  bool operator==(const DeadLetters&) const = default;
 };
 
 // How long tasks are kept after they have ended. Nothing: for ever (T5, N9).

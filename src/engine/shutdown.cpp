@@ -20,6 +20,8 @@ void Shutdown::start(Then then, std::function<void()> last) {
   floor_.shutting_down = true;
   floor_.parts.log.log(Level::info, "engine.stopping", "nothing is claimed any more",
                        {{"tasks", floor_.runs.size()}, {"grace", floor_.options.shutdown_grace}});
+  for (const auto& consumer : dead_letter_consumers_)
+    consumer->stop();
   for (const auto& [queue, carrier] : floor_.carriers)
     carrier->stop();
   for (const auto& processor : processors_)
@@ -74,6 +76,9 @@ void Shutdown::run_once() {
       std::ranges::any_of(processors_, [](const auto& queue) { return queue->is_claiming(); });
   const bool hopeless = floor_.broken() || (settler_.in_trouble() && floor_.now() >= give_up_at_);
   if ((claiming || !settler_.idle()) && !hopeless) return;
+  const bool consuming = std::ranges::any_of(
+      dead_letter_consumers_, [](const auto& consumer) { return !consumer->has_stopped(); });
+  if (consuming) return;
   // What is settled is told to the brokers last; nothing depends on it but messages too many.
   bool carried = true;
   for (const auto& [queue, carrier] : floor_.carriers)
@@ -92,7 +97,7 @@ void Shutdown::report() {
     report_.finished += since(static_cast<core::Event>(event));
   }
   report_.handed_back = since(core::Event::hand_back);
-  report_.finished -= report_.handed_back;
+  report_.finished -= report_.handed_back + since(core::Event::close);
   for (const auto& run : floor_.runs) {
     if (run->has_begun() && !run->on_loop.ended) ++report_.abandoned;
     if (!run->on_loop.settled) ++report_.unsettled;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/dead_letter_consumer.hpp"
 #include "engine/engine.hpp"
 #include "engine/floor.hpp"
 #include "engine/lending.hpp"
@@ -20,12 +21,13 @@ class Shutdown {
   using Processors = std::vector<std::unique_ptr<Processor>>;
 
   Shutdown(Floor& floor, Settler& settler, Timeouts& timeouts, const Processors& processors,
-           const Lending& lending)
+           const Lending& lending, const DeadLetterConsumers& dead_letter_consumers)
       : floor_(floor),
         settler_(settler),
         timeouts_(timeouts),
         processors_(processors),
-        lending_(lending) {}
+        lending_(lending),
+        dead_letter_consumers_(dead_letter_consumers) {}
 
   // `last` stops what must work until the end.
   void start(Then then, std::function<void()> last);
@@ -43,6 +45,7 @@ class Shutdown {
   Timeouts& timeouts_;
   const Processors& processors_;
   const Lending& lending_;
+  const DeadLetterConsumers& dead_letter_consumers_;
 
   std::vector<Then> waiting_;
   std::function<void()> last_;

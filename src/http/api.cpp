@@ -244,11 +244,12 @@ void Api::extend(const Request& request, Reply reply) {
 extern const std::string_view kOpenApi;
 
 void Api::add_health(Routes& routes) {
-  routes.add(
-      {.method = "GET",
-       .pattern = "/openapi.json",
-       .summary = "This API, as an OpenAPI 3.1 document",
-       .handle = [](const Request&, Reply reply) { reply({.body = std::string(kOpenApi)}); }});
+  routes.add({.method = "GET",
+              .pattern = "/openapi.json",
+              .summary = "This API, as an OpenAPI 3.1 document",
+              .handle = [this](const Request&, Reply reply) {
+                reply({.body = openapi_ ? *openapi_ : std::string(kOpenApi)});
+              }});
   routes.add({.method = "GET",
               .pattern = "/healthz",
               .summary = "The process is alive",

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <holdfast/clock.hpp>
+#include <holdfast/task.hpp>
 
 #include "core/rules.hpp"
 #include "http/gate.hpp"
@@ -16,6 +18,8 @@ class Node;
 }
 
 namespace holdfast::http {
+
+struct MappedRoute;
 
 struct ApiLimits {
   std::size_t max_payload = std::size_t{256} << 10U;
@@ -33,8 +37,12 @@ class Api {
   Api(node::Node& node, ApiLimits limits, Clock& clock, std::function<bool()> is_ready);
 
   void add_to(Routes& routes);
+  // Routes of the configuration, in place of those before; /openapi.json has them, too.
+  void set_mapped(Routes& routes, std::vector<MappedRoute> mapped);
 
  private:
+  using SharedMapped = std::shared_ptr<const MappedRoute>;
+
   void add_tasks(Routes& routes);
   void add_dead(Routes& routes);
   void add_queues(Routes& routes);
@@ -60,11 +68,15 @@ class Api {
   void extend(const Request& request, Reply reply);
   void release(const Request& request, Reply reply);
   void withdraw(const Request& request, Reply reply);
+  void submit_mapped(const SharedMapped& route, const Request& request, Reply reply);
+  void show_existing(const SharedMapped& route, TaskInfo handed_in, Reply reply);
+  void find_mapped(const SharedMapped& route, const Request& request, Reply reply);
 
   node::Node& node_;
   const ApiLimits limits_;
   Clock& clock_;
   const std::function<bool()> is_ready_;
+  std::shared_ptr<const std::string> openapi_ = {};  // nothing: there are no routes but its own
 };
 
 }  // namespace holdfast::http

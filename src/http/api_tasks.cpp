@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/nearest_name.hpp"
-#include "core/traceparent.hpp"
 #include "http/api.hpp"
 #include "http/api_support.hpp"
+#include "http/handing_in.hpp"
 #include "node/node.hpp"
 #include "node/task_words.hpp"
 #include "wire/problem.hpp"
@@ -43,15 +43,6 @@ Response answer_of(const Handed& handed) {
                         });
   return json(all_well ? outbound ? 202 : 201 : 207,
               [&](auto& writer) { write(writer, std::span<const wire::Answer>(handed.answers)); });
-}
-
-wire::Problem too_large(std::size_t size, std::size_t most) {
-  wire::Problem problem{.title = std::string(reason_of(413)), .status = 413};
-  problem.detail = fmt::format(
-      "payload: {} bytes, of at most {}: keep large data elsewhere, and "
-      "hand in where it is",
-      size, most);
-  return problem;
 }
 
 std::optional<TaskState> state_named(std::string_view name) {
@@ -146,35 +137,20 @@ void Api::submit(Request request, Reply reply) {
   if (!read) return reply(problem(read.error()));
   auto handed = std::make_unique<Handed>();
   handed->is_array = wire::is_array(request.body);
-  const auto key = request.header("idempotency-key");
-  if (key && handed->is_array) {
+  const OfRequest said = of_request(request);
+  if (said.key && handed->is_array) {
     return reply(
         problem(400, "Idempotency-Key is for one task: in an array each has its own \"key\""));
   }
-  // One that is malformed is as none, as W3C wants it.
-  const std::string trace =
-      received_traceparent(request.header("traceparent").value_or("")).value_or("");
   const WallTime now = clock_.wall_now();
   for (Result<Submission>& submission : *read) {
-    if (submission && key) {
-      if (!submission->key.empty() && submission->key != *key) {
-        return reply(problem(400, "Idempotency-Key and \"key\" differ: give one of them"));
-      }
-      submission->key = *key;
-    }
-    if (submission && submission->trace.empty()) submission->trace = trace;
-    if (submission && submission->queue.empty()) {
-      submission->queue = node_.engine().queue_of(submission->type);
-    }
-    if (submission && submission->payload.size() > limits_.max_payload) {
-      handed->answers.emplace_back(
-          std::unexpected(too_large(submission->payload.size(), limits_.max_payload)));
+    if (!submission) {
+      handed->answers.emplace_back(std::unexpected(wire::problem_of(submission.error())));
       continue;
     }
-    auto task = submission ? node::to_new_task(*std::move(submission), now)
-                           : std::unexpected(submission.error());
+    auto task = to_be_submitted(*std::move(submission), said, node_, limits_, now);
     if (!task) {
-      handed->answers.emplace_back(std::unexpected(wire::problem_of(task.error())));
+      handed->answers.emplace_back(std::unexpected(std::move(task).error()));
       continue;
     }
     handed->tasks.push_back(*std::move(task));

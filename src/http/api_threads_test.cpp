@@ -356,7 +356,8 @@ TEST_F(ApiTest, the_page_names_every_route_and_no_other) {
        at = page.find("\n| `", at + 1))
     rows += page.compare(at + 4, 3, "GET") == 0 || page.compare(at + 4, 4, "POST") == 0;
   EXPECT_EQ(rows, routes_.all().size());
-  for (const Route& route : routes_.all()) {
+  for (const auto& shared : routes_.all()) {
+    const Route& route = *shared;
     const std::string role = route.role ? std::string(to_string(*route.role)) : "anyone";
     EXPECT_THAT(page, HasSubstr("| `" + route.method + " " + route.pattern + "` | " + role + " | " +
                                 route.summary + " |\n"));

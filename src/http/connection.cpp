@@ -257,7 +257,8 @@ class ConnectionOver final : public Connection,
     ++reception_->busy;
     due_ = SteadyTime::max();
     Request request = std::move(admitted_->request);
-    const Route& route = *admitted_->route;
+    const auto route_held = admitted_->route;  // a reload may drop it while it answers
+    const Route& route = *route_held;
     request.body = std::move(parser_->get().body());
     gone_ = request.gone = std::make_shared<Gone>();
     auto reply = [weak = this->weak_from_this()](Response response) {
@@ -290,7 +291,8 @@ class ConnectionOver final : public Connection,
     gone_.reset();
     phase_ = Phase::answering;
     if (reception_->options.on_answered) {
-      reception_->options.on_answered(admitted_ ? admitted_->route : nullptr, response.status);
+      reception_->options.on_answered(admitted_ ? admitted_->route.get() : nullptr,
+                                      response.status);
     }
     const bool streams = response.source && !is_head_;
     keep_alive_ = keep_alive_ && may_go_on && !reception_->stopping;

@@ -75,22 +75,36 @@ bool comes_from_elsewhere(const Request& request) {
 }  // namespace
 
 void Routes::add(Route route) {
-  routes_.push_back(std::move(route));
+  routes_.push_back(std::make_shared<const Route>(std::move(route)));
+}
+
+void Routes::set_configured(std::vector<Route> routes) {
+  configured_.clear();
+  for (Route& route : routes)
+    configured_.push_back(std::make_shared<const Route>(std::move(route)));
+}
+
+std::vector<Routes::Shared> Routes::all() const {
+  std::vector<Shared> all = routes_;
+  all.insert(all.end(), configured_.begin(), configured_.end());
+  return all;
 }
 
 Routes::Match Routes::find(std::string_view method, std::string_view path) const {
   Match match;
   if (!path.starts_with('/')) return match;
   const std::string_view looked_for = method == "HEAD" ? "GET" : method;
-  for (const Route& route : routes_) {
-    std::map<std::string, std::string, std::less<>> params;
-    if (!matches(route.pattern, path, params)) continue;
-    if (route.method == looked_for) {
-      match.route = &route;
-      match.params = std::move(params);
-      return match;
+  for (const std::vector<Shared>* const some : {&routes_, &configured_}) {
+    for (const Shared& route : *some) {
+      std::map<std::string, std::string, std::less<>> params;
+      if (!matches(route->pattern, path, params)) continue;
+      if (route->method == looked_for) {
+        match.route = route;
+        match.params = std::move(params);
+        return match;
+      }
+      match.allowed += (match.allowed.empty() ? "" : ", ") + route->method;
     }
-    match.allowed += (match.allowed.empty() ? "" : ", ") + route.method;
   }
   return match;
 }

@@ -3,6 +3,7 @@
 #include <expected>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,22 +22,29 @@ struct Route {
   std::function<void(Request, Reply)> handle = {};
 };
 
-// Every route there is. Patterns of one path may differ in their methods only.
+// Every route there is: those of the API itself, and those that the configuration adds, which may
+// change while requests are on their way. Patterns of one path may differ in their methods only;
+// where they do not, the API's own are found first.
 class Routes {
  public:
-  void add(Route route);
+  using Shared = std::shared_ptr<const Route>;
 
-  [[nodiscard]] const std::vector<Route>& all() const noexcept { return routes_; }
+  void add(Route route);
+  // Those of the configuration, in place of the ones before.
+  void set_configured(std::vector<Route> routes);
+
+  [[nodiscard]] std::vector<Shared> all() const;
 
   struct Match {
-    const Route* route = nullptr;  // nothing: no such path, or none with this method
+    Shared route = nullptr;  // nothing: no such path, or none with this method
     std::map<std::string, std::string, std::less<>> params = {};
     std::string allowed = {};  // the methods of a path that has not this one: "GET, POST"
   };
   [[nodiscard]] Match find(std::string_view method, std::string_view path) const;
 
  private:
-  std::vector<Route> routes_;
+  std::vector<Shared> routes_;
+  std::vector<Shared> configured_;
 };
 
 // What is known of a request before its body.
@@ -59,7 +67,7 @@ class Gate {
   Gate(const Routes& routes, Tokens tokens) : routes_(routes), tokens_(std::move(tokens)) {}
 
   struct Admitted {
-    const Route* route;
+    Routes::Shared route;
     Request request;  // all but its body
   };
   [[nodiscard]] std::expected<Admitted, Response> admit(Head head) const;

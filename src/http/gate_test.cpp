@@ -21,6 +21,8 @@ Routes some_routes() {
   add("POST", "/v1/tasks/{id}/cancel", Role::operate);
   add("POST", "/v1/claims", Role::work);
   add("GET", "/healthz", std::nullopt);
+  routes.set_configured({{.method = "POST", .pattern = "/relay", .role = Role::submit},
+                         {.method = "GET", .pattern = "/relay/{id}", .role = Role::read}});
   return routes;
 }
 
@@ -75,8 +77,23 @@ TEST_F(GateTest, says_what_is_not_there) {
   EXPECT_EQ(status(open_, head("GET", "/v1/tasks?q=%")), 400);
 }
 
+TEST(Routes, those_of_the_configuration_come_after_the_API_and_go) {
+  Routes routes = some_routes();
+  routes.set_configured({{.method = "GET", .pattern = "/v1/{id}", .role = Role::read},
+                         {.method = "GET", .pattern = "/mine/{id}", .role = Role::read}});
+  EXPECT_EQ(routes.find("GET", "/v1/tasks").route->pattern, "/v1/tasks");
+  EXPECT_EQ(routes.find("GET", "/relay/1").route, nullptr);
+  // Whoever was admitted is answered by what it came for.
+  const auto held = routes.find("GET", "/mine/1").route;
+  routes.set_configured({});
+  EXPECT_EQ(routes.find("GET", "/mine/1").route, nullptr);
+  EXPECT_EQ(held->pattern, "/mine/{id}");
+  EXPECT_EQ(routes.all().size(), 6U);
+}
+
 TEST_F(GateTest, every_route_refuses_no_token_a_wrong_one_and_a_lesser_one) {
-  for (const Route& route : routes_.all()) {
+  for (const auto& shared : routes_.all()) {
+    const Route& route = *shared;
     const std::string path = route.pattern;
     const bool needs = route.role.has_value();
     EXPECT_EQ(status(closed_, head(route.method, path)), needs ? 401 : 200) << path;

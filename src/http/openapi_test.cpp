@@ -9,6 +9,7 @@
 
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
+#include "http/mapped_route.hpp"
 #include "node/registry.hpp"
 
 namespace holdfast::http {
@@ -52,7 +53,8 @@ TEST_F(OpenApiTest, names_every_route_with_its_role_and_no_other) {
     }
   }
   std::set<std::string> routed;
-  for (const Route& route : routes_.all()) {
+  for (const auto& shared : routes_.all()) {
+    const Route& route = *shared;
     const std::string role = route.role ? std::string(to_string(*route.role)) : "anyone";
     routed.insert(lower(route.method) + " " + route.pattern + " " + role + " " + route.summary);
   }
@@ -103,6 +105,60 @@ TEST_F(OpenApiTest, every_reference_leads_somewhere) {
   look(document_);
   for (const auto& [name, schema] : document_.at("components").at("schemas").as_object())
     EXPECT_TRUE(used.contains("#/components/schemas/" + std::string(name))) << name << " is unused";
+}
+
+// The document of a server whose configuration adds routes.
+class MappedOpenApiTest : public OpenApiTest {
+ protected:
+  MappedOpenApiTest() {
+    const auto add = [&](std::string method, std::string path) {
+      shared_.push_back(std::make_shared<const MappedRoute>(MappedRoute{
+          .method = std::move(method),
+          .path = std::move(path),
+          .task = "t",
+          .status = 201,
+          .summary = "\"quoted\"",
+          .body =
+              wire::BodyMap::make({{.name = "to", .required = true}}, wire::UnknownFields::refuse)
+                  .value(),
+          .answer = wire::AnswerShape::parse(R"({"id":"{id}"})").value()}));
+    };
+    add("POST", "/relay/direct");
+    add("POST", "/relay-direct");
+    add("GET", "/relay/{id}");
+    whole_ = json::parse(with_routes(kOpenApi, shared_));
+  }
+
+  std::vector<std::shared_ptr<const MappedRoute>> shared_;
+  json::value whole_;
+};
+
+TEST_F(MappedOpenApiTest, has_the_routes_of_the_configuration_beside_its_own) {
+  EXPECT_EQ(whole_.at("paths").as_object().size(),
+            document_.at("paths").as_object().size() + shared_.size());
+  const json::value& post = whole_.at("paths").at("/relay/direct").at("post");
+  EXPECT_EQ(post.at("summary"), "\"quoted\"");
+  EXPECT_EQ(post.at("x-holdfast-role"), "submit");
+  const json::value& schema =
+      post.at("requestBody").at("content").at("application/json").at("schema");
+  EXPECT_EQ(schema.at("required"), json::parse(R"(["to"])"));
+  EXPECT_TRUE(post.at("responses").as_object().contains("201"));
+  const json::value& get = whole_.at("paths").at("/relay/{id}").at("get");
+  EXPECT_EQ(get.at("parameters").as_array().size(), 1U);
+  EXPECT_TRUE(get.at("responses").as_object().contains("404"));
+}
+
+TEST_F(MappedOpenApiTest, names_each_operation_differently) {
+  std::set<std::string> names;
+  for (const auto& [path, methods] : whole_.at("paths").as_object()) {
+    for (const auto& [method, operation] : methods.as_object()) {
+      EXPECT_TRUE(names.insert(std::string(operation.at("operationId").as_string())).second)
+          << path;
+    }
+  }
+  EXPECT_TRUE(names.contains("post_relay_direct"));
+  EXPECT_TRUE(names.contains("post_relay_direct_2"));
+  EXPECT_TRUE(names.contains("get_relay_id"));
 }
 
 }  // namespace

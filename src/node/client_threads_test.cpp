@@ -24,7 +24,8 @@ TEST(Client, finds_what_it_has_handed_in) {
                                  .priority = 3,
                                  .key = "welcome:ann",
                                  .trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
-                                          "-01"});
+                                          "-01",
+                                 .retry_on_failure = true});
   ASSERT_TRUE(id) << id.error().text();
   const auto info = client.find(*id);
   ASSERT_TRUE(info) << info.error().text();
@@ -35,6 +36,7 @@ TEST(Client, finds_what_it_has_handed_in) {
   EXPECT_EQ(info->key, "welcome:ann");
   EXPECT_EQ(info->priority, 3);
   EXPECT_EQ(info->trace, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  EXPECT_TRUE(info->retry_on_failure);
   EXPECT_EQ(info->state, TaskState::pending);
 }
 

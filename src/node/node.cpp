@@ -167,6 +167,8 @@ Result<void> Node::start_work(Work work) {
       working_->engine->serve(std::move(queue));
     for (engine::Carriage& carriage : work.carried)
       working_->engine->carry(std::move(carriage));
+    for (engine::DeadLetters& rule : work.dead_letters)
+      working_->engine->consume_dead_letters(std::move(rule));
     working_->engine->start();
     then({});
   });

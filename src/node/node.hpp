@@ -73,6 +73,7 @@ class Node {
     std::vector<std::pair<std::string, engine::TypeOptions>> types = {};
     std::vector<engine::QueueOptions> queues = {};
     std::vector<engine::Carriage> carried = {};
+    std::vector<engine::DeadLetters> dead_letters = {};
     Duration lease = std::chrono::seconds(30);
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);

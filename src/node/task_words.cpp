@@ -75,7 +75,8 @@ Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
       .deadline = submission.deadline,
       .key = std::move(submission.key),
       .limits = {.attempts = submission.attempts, .timeout = submission.timeout},
-      .trace = std::move(submission.trace)};
+      .trace = std::move(submission.trace),
+      .retry_on_failure = submission.retry_on_failure};
 }
 
 Result<ports::List> to_list(TaskFilter filter) {
@@ -112,6 +113,7 @@ TaskInfo to_info(ports::TaskRecord record) {
                 .changed = record.changed,
                 .deadline = task.deadline,
                 .trace = std::move(record.trace),
+                .retry_on_failure = record.retry_on_failure,
                 .attempts = task.spent.attempts,
                 .crashes = task.spent.crashes,
                 .deferrals = task.spent.deferrals,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -108,6 +109,9 @@ class Receiver {
 struct Intake {
   std::string queue;
   std::size_t prefetch = 256;  // most that are delivered and neither settled nor held
+  // How long one question for messages may wait for some, where the broker is asked for them; one
+  // that sends them by itself does not look at it.
+  Duration wait = std::chrono::seconds(20);
 };
 
 using ConsumerId = std::uint64_t;

@@ -46,12 +46,15 @@ struct NewTask {
   int attempts = 0;        // spent before it came here, in another system (R9)
   bool carried = false;    // a broker has a message for it: see Carried
   bool delivered = false;  // by a broker, which has it already: no backlog keeps it out
+  // Whether its queue may bring it back by itself when it is a dead letter (C2.1).
+  bool retry_on_failure = false;
 };
 
 // One claim that has ended: an attempt, or one that was not made (an open breaker, a cancel, a
-// worker that shut down). Which of them are kept: see kKeptAttempts.
+// worker that shut down); or what was noted of a task that did not run: see Change. Which of them
+// are kept: see kKeptAttempts.
 struct PastAttempt {
-  core::Token token;  // of the claim
+  core::Token token;  // of the claim, or after the change
   core::Event event{};
   WallTime started{};  // when it was claimed
   WallTime ended{};
@@ -77,7 +80,8 @@ struct TaskRecord {
   int priority = 0;
   std::string key;  // of Find only
   OwnLimits limits;
-  std::string trace;   // as it was handed in; List leaves it out
+  std::string trace;              // as it was handed in; List leaves it out
+  bool retry_on_failure = false;  // likewise
   core::Task task;     // what the rules know; the due time of one that does not wait is `changed`
   WallTime changed{};  // since when it is in its state
 

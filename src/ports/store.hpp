@@ -91,8 +91,10 @@ struct Renew {
 // second sees what the first has done.
 //
 // The task is then what core::apply makes of it, and `changed` is transition.due less its wait. The
-// end of a running state, however it ends, is an attempt of the task's history. A transition to
-// running is refused with invalid_argument, and all others with it: claims are made by Claim.
+// end of a running state, however it ends, is an attempt of the task's history. So is a change with
+// a failure of a task that does not run: by nobody (no owner), begun and ended when it changed,
+// with the token that it has afterwards, which must be a new one. A transition to running is
+// refused with invalid_argument, and all others with it: claims are made by Claim.
 struct Change {
   struct One {
     TaskId id;

@@ -42,6 +42,7 @@ TEST(Tally, counts_each_move_as_what_it_is) {  // T9
       {Event::cancel, State::canceled, {Counted::canceled}},
       {Event::discard, State::canceled, {Counted::discarded}},
       {Event::replay, State::pending, {Counted::replayed}},
+      {Event::close, State::failed, {Counted::failed}, FailureKind::timeout},
       {Event::error, State::dead, {Counted::attempted}, FailureKind::error},
       {Event::expire, State::dead, {}},
   };

@@ -7,7 +7,7 @@
 
 #include <holdfast/policies.hpp>
 
-#include "brokers/rabbitmq/rabbitmq.hpp"
+#include "server/broker_choice.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -37,18 +37,51 @@ std::string foreign_type_of(const config::Config& config, const std::string& nam
   return only.empty() ? "unknown" : only;
 }
 
+BrokerSettings settings_for(const config::Queue& queue, const config::Aws& aws,
+                            const std::function<void(const Error&)>& on_gave_up) {
+  return {.url = std::string(queue.broker.text.reveal()),
+          .client = "holdfast serve",
+          .connect_attempts = queue.connect.attempts,
+          .connect_wait = queue.connect.wait,
+          .on_gave_up = on_gave_up,
+          .ca_file = queue.broker_ca,
+          .endpoint = std::string(queue.broker_endpoint.text.reveal()),
+          .create = queue.broker_create,
+          .visibility = queue.visibility,
+          .max_receives = queue.max_receives,
+          .aws = aws};
+}
+
+// Queues with the same of these share a broker and its connections.
+using Shared =
+    std::tuple<std::string, std::string, int, Duration, std::string, bool, Duration, int>;
+Shared shared_by(const BrokerSettings& settings, const BrokerPlace& place) {
+  // At SQS every request says its queue, and the region is all of the URL that counts.
+  const std::string at =
+      settings.url.substr(0, place.queue.empty() ? settings.url.npos : settings.url.rfind('/'));
+  return {at,
+          settings.ca_file,
+          settings.connect_attempts,
+          settings.connect_wait,
+          settings.endpoint,
+          settings.create,
+          settings.visibility,
+          settings.max_receives};
+}
+
 }  // namespace
 
 Result<engine::Carriage> carriage_at(const std::string& url, const std::string& queue,
                                      ports::Loop& loop) {
-  auto at = brokers::rabbitmq::parse_location(url);
-  if (!at) return std::unexpected(std::move(at).error());
-  const std::string where = at->text();
+  auto place = broker_place(url, false);
+  if (!place) return std::unexpected(std::move(place).error());
+  auto broker = open_broker(loop, {.url = url, .client = "holdfast bench"}, Logger());
+  if (!broker) return std::unexpected(std::move(broker).error());
   return engine::Carriage{.queue = queue,
-                          .broker = brokers::rabbitmq::open(
-                              loop, {.at = *std::move(at), .client = "holdfast bench"}, Logger()),
-                          .where = where,
-                          .dead_letter = queue + ".dlq",
+                          .broker = *std::move(broker),
+                          .where = place->text,
+                          .name = queue,
+                          .dead_letter = dead_letter_name(place->kind, queue),
                           .prefetch = 2000,
                           .publish = publish_policy(config::Queue().publish, Logger())};
 }
@@ -56,32 +89,27 @@ Result<engine::Carriage> carriage_at(const std::string& url, const std::string& 
 Result<std::vector<engine::Carriage>> carriages_of(
     const config::Config& config, ports::Loop& loop, const Logger& log,
     const std::function<void(const Error&)>& on_gave_up) {
-  using Connecting = std::tuple<std::string, std::string, int, Duration>;
-  std::map<Connecting, std::shared_ptr<ports::Broker>> brokers;
+  std::map<Shared, std::shared_ptr<ports::Broker>> brokers;
   std::vector<engine::Carriage> carriages;
   for (const auto& [name, queue] : config.queues) {
     if (!queue.broker.is_set()) continue;
-    auto at = brokers::rabbitmq::parse_location(queue.broker.text.reveal());
-    if (!at) return fail(at.error().code, "queue \"" + name + "\"", at.error().message);
-    std::shared_ptr<ports::Broker>& broker =
-        brokers[{std::string(queue.broker.text.reveal()), queue.broker_ca, queue.connect.attempts,
-                 queue.connect.wait}];
-    const std::string where = at->text();
+    const BrokerSettings settings = settings_for(queue, config.aws, on_gave_up);
+    auto place = broker_place(settings.url, false);
+    if (!place) return fail(place.error().code, "queue \"" + name + "\"", place.error().message);
+    std::shared_ptr<ports::Broker>& broker = brokers[shared_by(settings, *place)];
     if (!broker) {
-      broker = brokers::rabbitmq::open(loop,
-                                       {.at = *std::move(at),
-                                        .ca_file = queue.broker_ca,
-                                        .client = "holdfast serve",
-                                        .connect_attempts = queue.connect.attempts,
-                                        .connect_wait = queue.connect.wait,
-                                        .on_gave_up = on_gave_up},
-                                       log);
+      auto opened = open_broker(loop, settings, log);
+      if (!opened) return std::unexpected(std::move(opened).error());
+      broker = *std::move(opened);
     }
+    const std::string at = place->queue.empty() ? name : place->queue;
     carriages.push_back(
         {.queue = name,
          .broker = broker,
-         .where = where,
-         .dead_letter = queue.dead_letter.empty() ? name + ".dlq" : queue.dead_letter,
+         .where = place->text,
+         .name = at,
+         .dead_letter =
+             queue.dead_letter.empty() ? dead_letter_name(place->kind, at) : queue.dead_letter,
          .kind = queue.kind == config::QueueKind::quorum ? ports::QueueWish::Kind::quorum
                                                          : ports::QueueWish::Kind::classic,
          .prefetch = static_cast<std::size_t>(queue.prefetch),

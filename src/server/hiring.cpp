@@ -66,6 +66,19 @@ core::TaskPolicy policy_of(const config::Task& task) {
   return policy;
 }
 
+std::optional<engine::DeadLetters> dead_letters_of(const std::string& name,
+                                                   const config::Queue& queue) {
+  if (queue.on_dead == config::OnDead::keep) return std::nullopt;
+  using Rule = engine::DeadLetters::Rule;
+  return engine::DeadLetters{
+      .queue = name,
+      .rule = queue.on_dead == config::OnDead::fail ? Rule::fail : Rule::redrive,
+      .redrive_rounds = queue.redrive_rounds,
+      .poll = queue.dead_poll,
+      .wait = queue.dead_wait,
+      .batch = static_cast<std::size_t>(queue.dead_batch)};
+}
+
 Result<std::shared_ptr<const Classifier>> classifier_of(const config::Task& task) {
   auto users = Classifier::make(task.all_rules());
   if (!users) return std::unexpected(std::move(users).error());

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ namespace holdfast::server {
 [[nodiscard]] Result<std::shared_ptr<const Classifier>> classifier_of(const config::Task& task);
 [[nodiscard]] Result<std::shared_ptr<const io::AddressGuard>> guard_of(
     const config::Webhook& webhook);
+
+// Nothing: they are kept.
+[[nodiscard]] std::optional<engine::DeadLetters> dead_letters_of(const std::string& name,
+                                                                 const config::Queue& queue);
 
 // What handlers stand on. All of it must outlive them.
 struct HandlerGround {

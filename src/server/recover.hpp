@@ -8,13 +8,13 @@
 #include <holdfast/result.hpp>
 
 #include "recovery/run.hpp"
+#include "server/broker_choice.hpp"
 
 namespace holdfast::server {
 
 struct RecoverSettings {
-  std::string url = {};  // of the broker and its dead-letter queue; has a password in it
-  std::string ca_file = {};
-  std::string journal = {};  // a file; empty: none
+  BrokerSettings broker = {};  // its URL names the dead-letter queue; who we are is filled in
+  std::string journal = {};    // a file; empty: none
   // What the URL says is filled in: the queue, and who we are.
   recovery::Options options = {};
 };

@@ -44,10 +44,12 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
 }  // namespace
 
 Result<RecoverSettings> settings_of(const config::Recover& recover) {
-  RecoverSettings settings{.url = std::string(recover.from.text.reveal()),
-                           .ca_file = recover.ca_file,
+  RecoverSettings settings{.broker = {.url = std::string(recover.from.text.reveal()),
+                                      .ca_file = recover.ca_file,
+                                      .endpoint = std::string(recover.endpoint.text.reveal()),
+                                      .aws = recover.aws},
                            .journal = recover.journal};
-  if (auto place = place_of(settings.url); !place) return std::unexpected(place.error());
+  if (auto place = place_of(settings.broker.url); !place) return std::unexpected(place.error());
   auto routes = routes_of(recover);
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);
@@ -96,7 +98,7 @@ Result<void> Recoveries::set(const std::map<std::string, config::Recover>& recov
   for (const auto& [name, recover] : recoveries) {
     auto settings = settings_of(recover);
     if (!settings) return check(recoveries);
-    auto place = place_of(settings->url);
+    auto place = place_of(settings->broker.url);
     next.emplace(name, std::make_unique<One>(One{.config = recover,
                                                  .settings = *std::move(settings),
                                                  .place = place ? place->text : ""}));

@@ -20,19 +20,10 @@
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/recoveries.hpp"
+#include "server/routing.hpp"
 
 namespace holdfast::server {
 namespace {
-
-http::Role role_of(config::Role role) {
-  switch (role) {
-    case config::Role::submit: return http::Role::submit;
-    case config::Role::read: return http::Role::read;
-    case config::Role::work: return http::Role::work;
-    case config::Role::operate: return http::Role::operate;
-  }
-  return http::Role::submit;
-}
 
 // Fails if two of them are the same, so that the role of one is not that of another.
 Result<http::Tokens> tokens_of(const config::Config& config) {
@@ -182,6 +173,9 @@ Result<void> Service::Parts::set_up() {
       system_clock(), [this] { return ready; });
   api->add_to(routes);
   set_up_seeing();
+  auto mapped = routes_of(config);
+  if (!mapped) return std::unexpected(std::move(mapped).error());
+  api->set_mapped(routes, *std::move(mapped));
   auto tokens = tokens_of(config);
   if (!tokens) return std::unexpected(std::move(tokens).error());
   gate = std::make_unique<http::Gate>(routes, *std::move(tokens));
@@ -231,6 +225,7 @@ node::Node::Work Service::Parts::work() {
                        .log = options.log,
                        .observer = &watch};
   for (const auto& [name, queue] : config.queues) {
+    if (auto rule = dead_letters_of(name, queue)) all.dead_letters.push_back(*std::move(rule));
     // What others pull is not claimed here.
     if (queue.pull) continue;
     all.queues.push_back(
@@ -318,6 +313,8 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   if (!tokens) return std::unexpected(std::move(tokens).error());
   auto types = types_of(next, &config);
   if (!types) return std::unexpected(std::move(types).error());
+  auto mapped = routes_of(next);
+  if (!mapped) return std::unexpected(std::move(mapped).error());
   if (auto checked = server->check_tls(); !checked) return checked;
   if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
   if (auto set = alerts->set(next.alerts); !set) return set;
@@ -328,6 +325,7 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   }
   change_engine(config, next, *std::move(types));
   gate->set_tokens(*std::move(tokens));
+  api->set_mapped(routes, *std::move(mapped));
   // Whoever may not come in any more may not go on reading either.
   if (next.tokens != config.tokens) server->cut_streams();
   return {};
@@ -352,6 +350,25 @@ Result<void> Service::Parts::reload(const config::Config& next) {
   return {};
 }
 
+// Those of which something else is said than before.
+static void change_dead_letters(engine::Engine& engine, const config::Config& old,
+                                const config::Config& now) {
+  for (const auto& [name, queue] : old.queues) {
+    const bool was_kept = queue.on_dead == config::OnDead::keep;
+    const auto after = now.queues.find(name);
+    const bool is_kept = after == now.queues.end() || after->second.on_dead == config::OnDead::keep;
+    if (is_kept && !was_kept) engine.keep_dead_letters(name);
+  }
+  for (const auto& [name, queue] : now.queues) {
+    const auto before = old.queues.find(name);
+    auto rule = dead_letters_of(name, queue);
+    if (!rule || (before != old.queues.end() && dead_letters_of(name, before->second) == rule)) {
+      continue;
+    }
+    engine.consume_dead_letters(*std::move(rule));
+  }
+}
+
 // On the loop.
 void Service::Parts::change_engine(const config::Config& old, const config::Config& now,
                                    Types types) {
@@ -365,6 +382,7 @@ void Service::Parts::change_engine(const config::Config& old, const config::Conf
     const auto after = now.queues.find(name);
     if (after == now.queues.end() || after->second.pull) engine.leave(name);
   }
+  change_dead_letters(engine, old, now);
   for (const auto& [name, queue] : now.queues) {
     if (queue.pull) continue;
     engine.serve({.name = name, .concurrency = static_cast<std::size_t>(queue.concurrency)});

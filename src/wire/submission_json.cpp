@@ -35,6 +35,7 @@ constexpr auto kFields = std::to_array<Field<Submission>>({
     field<&Submission::attempts>("attempts"),
     field<&Submission::timeout>("timeout"),
     {{.name = "trace"}, read_trace},
+    field<&Submission::retry_on_failure>("retry_on_failure"),
 });
 
 [[nodiscard]] Reading reading_of(const Limits& limits) {
@@ -89,6 +90,16 @@ bool is_array(std::string_view json) {
   return JsonCursor(json).kind() == JsonKind::array;
 }
 
+std::expected<void, std::string> set_field(Submission& out, std::string_view name,
+                                           const JsonValue& value) {
+  for (const Field<Submission>& field : kFields) {
+    if (field.name != name) continue;
+    if (Read done = field.read(value, out); !done) return std::unexpected(done.error().what);
+    return {};
+  }
+  return std::unexpected(fmt::format("a task has no field {}", quoted(name)));
+}
+
 void write(JsonWriter& writer, const Submission& submission, std::size_t most_payload_depth) {
   static const Submission kUnsaid;
   writer.begin_object().key("type").text(submission.type);
@@ -104,6 +115,7 @@ void write(JsonWriter& writer, const Submission& submission, std::size_t most_pa
   if (submission.attempts) writer.key("attempts").number(*submission.attempts);
   if (submission.timeout) writer.key("timeout").duration(*submission.timeout);
   if (!submission.trace.empty()) writer.key("trace").text(submission.trace);
+  if (submission.retry_on_failure) writer.key("retry_on_failure").boolean(true);
   writer.end_object();
 }
 

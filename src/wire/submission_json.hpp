@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <expected>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include <holdfast/task.hpp>
 
 #include "wire/bytes.hpp"
+#include "wire/json_cursor.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::wire {
@@ -18,7 +21,7 @@ namespace holdfast::wire {
 //   {"type": "mail.send", "queue": "mails", "payload": {"to": "ann"}, "priority": 5, "delay":
 //   "30s",
 //    "due": "2026-11-16T03:00:00Z", "deadline": …, "key": "order-17", "attempts": 3,
-//    "timeout": "10s", "trace": "00-…"}
+//    "timeout": "10s", "trace": "00-…", "retry_on_failure": true}
 //
 // Only the type must be given, and null is the same as a field that is left out (but for the
 // payload, of which null is a value). Spans of time may be numbers of seconds. What of all this may
@@ -43,6 +46,10 @@ struct Limits {
                                                                        const Limits& limits);
 // Whether a document that was read is an array, and so is to be answered with one.
 [[nodiscard]] bool is_array(std::string_view json);
+
+// One field of a task, by the name that it has in such a document; or what is wrong with the value.
+[[nodiscard]] std::expected<void, std::string> set_field(Submission& out, std::string_view name,
+                                                         const JsonValue& value);
 
 // What is as it is without saying is left out. A payload whose JSON is nested deeper than
 // `most_payload_depth` is written as text.

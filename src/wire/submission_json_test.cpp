@@ -31,7 +31,8 @@ TEST(SubmissionJson, every_field_is_read) {
     "type": "mail.send", "queue": "mails", "payload": {"to": "ann"}, "priority": -5,
     "delay": "1m30s", "due": "2026-11-16T03:00:00.5Z", "deadline": "2026-11-17T03:00:00+01:00",
     "key": "order-17", "attempts": 3, "timeout": 2.5,
-    "trace": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})",
+    "trace": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    "retry_on_failure": true})",
                                     {});
   ASSERT_TRUE(read) << read.error().text();
   const WallTime due = std::chrono::sys_days(std::chrono::year(2026) / 11 / 16) + 3h + 500ms;
@@ -45,7 +46,15 @@ TEST(SubmissionJson, every_field_is_read) {
                                .key = "order-17",
                                .attempts = 3,
                                .timeout = 2500ms,
-                               .trace = std::string(testing::kTrace)}));
+                               .trace = std::string(testing::kTrace),
+                               .retry_on_failure = true}));
+}
+
+TEST(SubmissionJson, C2_2_retry_on_failure_is_true_or_false_and_absent_means_false) {
+  EXPECT_FALSE(read_submission(R"({"type":"t"})", {})->retry_on_failure);
+  EXPECT_FALSE(read_submission(R"({"type":"t","retry_on_failure":null})", {})->retry_on_failure);
+  EXPECT_NE(error_of(R"({"type":"t","retry_on_failure":"yes"})").find("retry_on_failure: "),
+            std::string::npos);
 }
 
 TEST(SubmissionJson, only_the_type_must_be_given) {
@@ -232,7 +241,8 @@ RC_GTEST_PROP(SubmissionJson, a_written_submission_reads_back_as_itself, ()) {
             .key = *testing::any_text(),
             .attempts = maybe(rc::gen::arbitrary<int>()),
             .timeout = maybe(testing::any_span()),
-            .trace = *rc::gen::element(std::string(), std::string(testing::kTrace))};
+            .trace = *rc::gen::element(std::string(), std::string(testing::kTrace)),
+            .retry_on_failure = *rc::gen::arbitrary<bool>()};
   }
   const auto read = read_submissions(written(std::span<const Submission>(all)), {}).value();
   RC_ASSERT(read.size() == all.size());

@@ -72,6 +72,7 @@ constexpr auto kTaskFields = std::to_array<Field<TaskInfo>>({
     field<&TaskInfo::changed>("changed"),
     field<&TaskInfo::deadline>("deadline"),
     field<&TaskInfo::trace>("trace"),
+    field<&TaskInfo::retry_on_failure>("retry_on_failure"),
     field<&TaskInfo::attempts>("attempts"),
     field<&TaskInfo::crashes>("crashes"),
     field<&TaskInfo::deferrals>("deferrals"),
@@ -140,6 +141,7 @@ void write_attempt(JsonWriter& writer, const TaskAttempt& attempt) {
 
 void write_details(JsonWriter& writer, const TaskInfo& task) {
   if (!task.key.empty()) writer.key("key").text(task.key);
+  writer.key("retry_on_failure").boolean(task.retry_on_failure);
   if (!task.payload.empty()) write_bytes(writer, kPayloadNames, task.payload);
   // Also where it is empty: that a handler gave nothing is not the same as that there is none yet.
   if (task.result) write_bytes(writer, kResultNames, *task.result);

@@ -60,6 +60,7 @@ TaskInfo any_task() {
   TaskInfo task = any_listed_task();
   task.payload = *testing::any_payload();
   task.key = *testing::any_text();
+  task.retry_on_failure = *rc::gen::arbitrary<bool>();
   task.result = testing::maybe(testing::any_payload());
   task.history.resize(*rc::gen::inRange<std::size_t>(0, 3));
   for (TaskAttempt& attempt : task.history)
@@ -97,10 +98,12 @@ TEST(TaskJson, a_task_has_the_names_of_the_public_header) {
       R"("last_failure":{"message":"no","kind":"error","http_status":503,"retry_after":"1.5s"},)"
       R"("group":"00000000deadbeef")";
   EXPECT_EQ(written(task, Detail::list), listed + "}");
-  EXPECT_EQ(written(task, Detail::full),
-            listed + R"(,"key":"k","payload":{"to": 1.50},"result_text":"","history":[{"token":7,)"
-                     R"("event":"hand_back","started":"1970-01-01T00:00:02.000000Z",)"
-                     R"("ended":"1970-01-01T00:00:03.000000Z","owner":"w"}]})");
+  EXPECT_EQ(
+      written(task, Detail::full),
+      listed +
+          R"(,"key":"k","retry_on_failure":false,"payload":{"to": 1.50},"result_text":"","history":[{"token":7,)"
+          R"("event":"hand_back","started":"1970-01-01T00:00:02.000000Z",)"
+          R"("ended":"1970-01-01T00:00:03.000000Z","owner":"w"}]})");
 }
 
 RC_GTEST_PROP(TaskJson, a_written_task_reads_back_as_itself, ()) {

@@ -33,6 +33,13 @@ TaskRecord moved(TaskRecord before, const ports::Change::One& one, WallTime now)
                                .ended = now,
                                .owner = before.owner,
                                .failure = transition.failure});
+  } else if (transition.failure) {
+    before.attempts.push_back({.token = transition.token,
+                               .event = transition.event,
+                               .started = now,
+                               .ended = now,
+                               .owner = {},
+                               .failure = transition.failure});
   }
   core::apply(transition, before.task);
   before.changed = now;
@@ -80,6 +87,30 @@ TEST_P(StoreConformance, a_change_keeps_the_last_failure_unless_it_brings_one) {
   ASSERT_EQ(move(claim_one(), Event::crash, State::retrying, {}, bare), Done::applied);
   record = find(id_of(1));
   EXPECT_EQ(record.task.last_failure, bare) << "with nothing left of the one before";
+}
+
+// C3.2: a dead letter that is given up keeps what was said of it, and where it stands.
+TEST_P(StoreConformance, a_dead_letter_that_is_given_up_is_failed_with_its_error) {
+  const TaskRecord dead = task_in(State::dead, Fingerprint(5));
+  now_ += 10s;
+  const auto closed = core::close(dead.task, 3, now_).value();
+  const ports::Change::One one{
+      .id = dead.id, .token = dead.task.token, .transition = closed, .fingerprint = Fingerprint(6)};
+  ASSERT_EQ(change(one), Done::applied);
+  EXPECT_EQ(change(one), Done::moved_on) << "once";
+  reopen();
+  const TaskRecord failed = find(dead.id);
+  EXPECT_EQ(failed.task.state, State::failed);
+  EXPECT_EQ(failed.task.token.value, dead.task.token.value + 1);
+  EXPECT_EQ(failed.task.dead_reason, dead.task.dead_reason);
+  EXPECT_EQ(failed.task.last_failure, closed.failure);
+  EXPECT_EQ(failed.fingerprint, Fingerprint(6));
+  ASSERT_EQ(failed.attempts.size(), dead.attempts.size() + 1);
+  EXPECT_EQ(failed.attempts.back().event, Event::close);
+  EXPECT_EQ(list({.state = State::dead}).size(), 0U);
+  EXPECT_EQ(list({.state = State::failed}).at(0).task.last_failure, closed.failure);
+  EXPECT_EQ(move(failed, Event::replay, State::pending), Done::applied);
+  EXPECT_EQ(find(dead.id).task.dead_reason, std::nullopt);
 }
 
 TEST_P(StoreConformance, a_success_keeps_its_result_to_the_byte) {

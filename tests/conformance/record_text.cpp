@@ -60,18 +60,18 @@ std::string text_of(const ports::PastAttempt& attempt) {
 std::string text_of(const ports::TaskRecord& record) {
   const core::Task& task = record.task;
   std::string text = fmt::format(
-      "{} {} token {}\n  type {} queue {} priority {} payload {} key {} trace {}\n"
+      "{} {} token {}\n  type {} queue {} priority {} payload {} key {} trace {}{}\n"
       "  limits: attempts {} timeout {}\n  spent: {}\n"
       "  created {} due {} deadline {} changed {} previous wait {}\n"
       "  dead reason {} last failure {}\n  owner {} lease end {}\n  result {} fingerprint {}\n",
       record.id.text(), to_string(task.state), task.token.value, text_of(record.type),
       text_of(record.queue), record.priority, text_of(record.payload), text_of(record.key),
-      text_of(record.trace), maybe(record.limits.attempts), maybe(record.limits.timeout),
-      text_of(task.spent), text_of(task.created), text_of(task.due), maybe(task.deadline),
-      text_of(record.changed), text_of(task.previous_wait),
-      task.dead_reason ? to_string(*task.dead_reason) : "none", maybe(task.last_failure),
-      text_of(record.owner), text_of(record.lease_end), maybe(record.result),
-      record.fingerprint.text());
+      text_of(record.trace), record.retry_on_failure ? " retry on failure" : "",
+      maybe(record.limits.attempts), maybe(record.limits.timeout), text_of(task.spent),
+      text_of(task.created), text_of(task.due), maybe(task.deadline), text_of(record.changed),
+      text_of(task.previous_wait), task.dead_reason ? to_string(*task.dead_reason) : "none",
+      maybe(task.last_failure), text_of(record.owner), text_of(record.lease_end),
+      maybe(record.result), record.fingerprint.text());
   for (const auto& attempt : record.attempts)
     text += "  attempt " + text_of(attempt) + "\n";
   return text;

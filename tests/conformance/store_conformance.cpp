@@ -27,7 +27,7 @@ void spend(core::Spent& spent, core::Spends what) {
 
 bool brings_failure(Event event) {
   return event == Event::error || event == Event::crash || event == Event::throttle ||
-         event == Event::give_up || event == Event::ambiguous;
+         event == Event::give_up || event == Event::ambiguous || event == Event::close;
 }
 
 }  // namespace
@@ -69,10 +69,8 @@ Transition transition_of(const core::Move& move, const core::Task& task, WallTim
     transition.due = now + 7s;
     transition.previous_wait = task.previous_wait + 3s;
   }
-  if (move.event == Event::replay) {
-    ++transition.token.value;
-    transition.deadline = now + 1h;
-  }
+  if (move.event == Event::replay || move.event == Event::close) ++transition.token.value;
+  if (move.event == Event::replay) transition.deadline = now + 1h;
   if (brings_failure(move.event)) transition.failure = full_failure();
   return transition;
 }

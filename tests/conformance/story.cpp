@@ -107,6 +107,7 @@ ports::Submit Story::submit(const Step& step) {
     if (number % 6 == 0) task.carried = true;
     if (number % 9 == 0) task.delivered = true;
     if (number % 7 == 0) task.attempts = static_cast<int>(number % 3);
+    if (number % 8 == 0) task.retry_on_failure = true;
     if (number % 3 == 0) task.trace = "trace " + std::to_string(number % 7);
     verb.tasks.push_back(std::move(task));
   }
@@ -214,6 +215,10 @@ core::Transition Story::some_transition(const core::Task& task, std::uint32_t ho
     transition = how % 2 == 0
                      ? core::replay(task, {.reset = how % 4 == 0, .insist = true}, policy, now_)
                      : core::discard(task, now_);
+  }
+  if (how % 9 == 8) {
+    auto closed = core::close(task, static_cast<int>(how % 4), now_);
+    if (closed) transition = std::move(closed);
   }
   if (!transition) transition = core::cancel(task, now_);
   if (transition) return *transition;

@@ -22,6 +22,7 @@ TEST_P(StoreConformance, submit_keeps_everything_that_was_handed_in) {
   task.key = "order 4711";
   task.limits = {.attempts = 9, .timeout = 1500ms};
   task.trace = kTrace;
+  task.retry_on_failure = true;
   submit(task);
   reopen();
 
@@ -34,6 +35,7 @@ TEST_P(StoreConformance, submit_keeps_everything_that_was_handed_in) {
   expected.key = "order 4711";
   expected.limits = task.limits;
   expected.trace = kTrace;
+  expected.retry_on_failure = true;
   expected.task.created = task.created;
   expected.task.due = task.due;
   expected.task.deadline = task.deadline;
@@ -47,6 +49,7 @@ TEST_P(StoreConformance, submit_keeps_an_absent_deadline_and_limits_absent) {
   EXPECT_EQ(kept.limits, ports::OwnLimits());
   EXPECT_EQ(kept.key, "");
   EXPECT_EQ(kept.trace, "");
+  EXPECT_FALSE(kept.retry_on_failure);
   EXPECT_EQ(kept.result, std::nullopt);
 }
 
@@ -277,6 +280,25 @@ TEST_P(StoreConformance, a_trace_goes_with_its_task_to_whoever_runs_or_rescues_i
   now_ += 24h;
   EXPECT_EQ(claim_one().trace, kTrace);
   EXPECT_EQ(find(task.id).trace, kTrace);
+}
+
+// C2.2: it is kept for whoever decides about the dead letter.
+TEST_P(StoreConformance, retry_on_failure_goes_with_its_task) {
+  ports::NewTask task = new_task();
+  task.retry_on_failure = true;
+  task.carried = true;
+  submit(task);
+  EXPECT_FALSE(list().at(0).retry_on_failure) << "pages of tasks do without";
+  EXPECT_TRUE(claim_one().retry_on_failure);
+  now_ += 1h;
+  EXPECT_TRUE(ask(ports::Overdue{.now = now_}).at(0).retry_on_failure);
+  ASSERT_EQ(move(find(task.id), Event::error, State::dead, Fingerprint(5)), Done::applied);
+  reopen();
+  EXPECT_TRUE(ask(ports::Uncarried{.queue = task.queue}).tasks.empty() ||
+              ask(ports::Uncarried{.queue = task.queue}).tasks.at(0).retry_on_failure);
+  EXPECT_TRUE(find(task.id).retry_on_failure);
+  ASSERT_EQ(move(find(task.id), Event::replay, State::pending), Done::applied);
+  EXPECT_TRUE(claim_one().retry_on_failure);
 }
 
 TEST_P(StoreConformance, a_trace_does_not_make_it_another_task) {

@@ -125,8 +125,14 @@ bool AttemptLedger::is_true(Asker asker, const KnownTask& before, const ports::C
     case Event::cancel:
     case Event::replay:
     case Event::discard: return true;  // looked at by who calls
+    case Event::close: return false;   // of what does not run
   }
   return false;
+}
+
+bool AttemptLedger::may_be_redriven(const KnownTask& before) const {
+  return before.task.state == core::State::dead && before.asked.retry_on_failure &&
+         before.task.spent.replays < redrive_rounds_;
 }
 
 void AttemptLedger::on_move(Asker asker, const KnownTask& before, const ports::Change::One& one) {
@@ -136,7 +142,10 @@ void AttemptLedger::on_move(Asker asker, const KnownTask& before, const ports::C
                                      before.number, one.token.value, to_string(event), asker.life,
                                      what));
   };
-  if (event == Event::cancel || event == Event::replay || event == Event::discard) {
+  if (event == Event::close && redrive_rounds_ < 0) complain("its dead letters are to be kept");
+  const bool redriven = event == Event::replay && may_be_redriven(before);
+  const bool by_hand = event == Event::cancel || event == Event::replay || event == Event::discard;
+  if (by_hand && !redriven) {
     if (--asked_[{before.asked.id, event}] < 0) complain("more often than anybody asked for it");
   }
   if (before.task.state != core::State::running) return;

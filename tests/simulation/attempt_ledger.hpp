@@ -39,6 +39,9 @@ class AttemptLedger {
   // What a person asked for, or is about to.
   void person_asks(core::Event event, const TaskId& id) { ++asked_[{id, event}]; }
 
+  // How often a task may be brought back that asks for it; below 0: dead letters are kept.
+  void set_redrive_rounds(int rounds) { redrive_rounds_ = rounds; }
+
   // One attempt of a task. By its number and not its id: a task that was purged may be submitted
   // again under the same one.
   struct Attempt {
@@ -78,12 +81,14 @@ class AttemptLedger {
   [[nodiscard]] bool may_be_error(const KnownTask& before, const Facts& facts) const;
   [[nodiscard]] bool may_be_crash(Asker asker, const KnownTask& before, const Facts& facts) const;
   [[nodiscard]] bool may_be_handed_back(Asker asker, const Facts& facts) const;
+  [[nodiscard]] bool may_be_redriven(const KnownTask& before) const;
   [[nodiscard]] bool has_timed_out(const KnownTask& before, const Facts& facts) const;
 
   StoreModel::Parts parts_;
   std::vector<LifeFacts> lives_;
   std::map<Attempt, Facts> facts_;
   std::map<std::pair<TaskId, core::Event>, int> asked_;
+  int redrive_rounds_ = -1;
   std::map<std::pair<int, std::string>, std::size_t> working_;  // by life and queue
 };
 

@@ -58,6 +58,8 @@ Plan Plan::draw(SimRandom& random) {
   plan.keep = random.chance(0.5) ? random.between(seconds(10), minutes(2)) : hours(24);
   plan.concurrency = static_cast<std::size_t>(random.between(1, 6));
   plan.backlog = static_cast<std::size_t>(random.between(0, 4));
+  if (random.chance(0.4)) plan.redrive_rounds = random.between(0, 2);
+  plan.dead_poll = random.between(seconds(1), seconds(10));
   return plan;
 }
 

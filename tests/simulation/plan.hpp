@@ -29,6 +29,8 @@ struct Plan {
   Duration keep{};
   std::size_t concurrency = 1;
   std::size_t backlog = 0;
+  int redrive_rounds = -1;  // of dead letters that ask for it; below 0: dead letters are kept
+  Duration dead_poll{};
 
   [[nodiscard]] static Plan draw(SimRandom& random);
 };

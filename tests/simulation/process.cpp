@@ -55,6 +55,14 @@ Process::Process(Parts parts, const Plan& plan, SimRandom random)
   }
   for (const char* queue : kQueues)
     engine_->serve({.name = queue, .concurrency = plan.concurrency});
+  for (const char* queue : kQueues) {
+    if (plan.redrive_rounds < 0) continue;
+    engine_->consume_dead_letters({.queue = queue,
+                                   .rule = engine::DeadLetters::Rule::redrive,
+                                   .redrive_rounds = plan.redrive_rounds,
+                                   .poll = plan.dead_poll,
+                                   .batch = 3});
+  }
   engine_->start();
 }
 

@@ -37,6 +37,7 @@ World::World(std::uint64_t seed, const RunOptions& options)
             ledger_.on_move(asker, before, one);
           }),
       ids_(random_) {
+  ledger_.set_redrive_rounds(plan_.redrive_rounds);
   const int machines = plan_.shared ? 2 : 1;
   if (plan_.shared) stats_.count(Happening::shared_store);
   for (int i = 0; i < machines; ++i) {

@@ -45,6 +45,7 @@ World::Order World::draw_order() {
   if (random_.chance(0.3)) task.key = fmt::format("key {}", orders_.size());
   if (random_.chance(0.1)) task.limits.attempts = random_.between(1, 3);
   if (random_.chance(0.1)) task.limits.timeout = random_.between(seconds(1), seconds(5));
+  task.retry_on_failure = random_.chance(0.3);
   if (orders_.empty() || !random_.chance(0.15)) return order;
 
   const ports::NewTask& earlier = orders_[random_.below(orders_.size())].task;

@@ -30,6 +30,7 @@ struct CarriedWorld : World {
     engine->carry({.queue = "q",
                    .broker = broker,
                    .where = "model",
+                   .name = "q",
                    .dead_letter = "q.dlq",
                    .prefetch = 8,
                    .confirmed = confirmed,

@@ -104,7 +104,7 @@ class ModelBroker final : public ports::Broker {
   [[nodiscard]] ports::ConsumerId consume(ports::Intake intake,
                                           ports::Receiver& receiver) override {
     const ports::ConsumerId id = ++last_consumer_;
-    consumers_[id] = {std::move(intake), &receiver, {}, false};
+    consumers_[id] = {std::move(intake), &receiver, {}, false, 0};
     later([this, id] {
       if (!consumers_.contains(id)) return;
       consumers_[id].receiver->consuming();
@@ -133,10 +133,15 @@ class ModelBroker final : public ports::Broker {
     queues_->ready[consumers_[consumer].intake.queue].push_front(std::move(*kept));
     later([this] { deliver(); });
   }
-  void hold(ports::ConsumerId, ports::DeliveryTag) override {}
+  void hold(ports::ConsumerId consumer, ports::DeliveryTag tag) override {
+    if (consumers_[consumer].unsettled.contains(tag)) ++consumers_[consumer].held;
+    later([this] { deliver(); });
+  }
   void depth(std::string queue, std::move_only_function<void(Result<ports::Depth>)> then) override {
     later([this, queue = std::move(queue), then = std::move(then)]() mutable {
-      then(ports::Depth{queues_->depth(queue), consumers_.size()});
+      const auto of_queue = std::ranges::count_if(
+          consumers_, [&](const auto& one) { return one.second.intake.queue == queue; });
+      then(ports::Depth{queues_->depth(queue), static_cast<std::uint64_t>(of_queue)});
     });
   }
 
@@ -165,7 +170,7 @@ class ModelBroker final : public ports::Broker {
       std::vector<ports::Delivery> batch;
       auto& ready = queues_->ready[consumer.intake.queue];
       while (!consumer.paused && !ready.empty() &&
-             consumer.unsettled.size() < consumer.intake.prefetch) {
+             consumer.unsettled.size() < consumer.intake.prefetch + consumer.held) {
         ModelQueues::Kept kept = std::move(ready.front());
         ready.pop_front();
         const ports::DeliveryTag tag{line_, ++tag_};
@@ -182,6 +187,7 @@ class ModelBroker final : public ports::Broker {
     ports::Receiver* receiver = nullptr;
     std::map<ports::DeliveryTag, ModelQueues::Kept> unsettled;
     bool paused = false;
+    std::size_t held = 0;  // of these, not counted by the prefetch
   };
 
   struct Waiting {
@@ -232,6 +238,7 @@ class ModelBroker final : public ports::Broker {
       ready.push_front(std::move(at->second));
     }
     consumer.unsettled.clear();
+    consumer.held = 0;
   }
 
  public:

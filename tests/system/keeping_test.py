@@ -21,8 +21,7 @@ from serve_test import HOLDFAST, Server
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 TRACE = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
-SCHEMA_1 = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                        "../../src/stores/sqlite/schema_1_testing.hpp")  # fmt: skip
+OLD_FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/stores/sqlite")
 
 
 class KeepingTest(unittest.TestCase):
@@ -95,12 +94,35 @@ command = ["sh", "-c", "exit 65"]
         failed = [json.loads(line) for line in server.log if '"task.failed"' in line]
         self.assertEqual([line["trace"] for line in failed], [TRACE_ID])
 
-    def test_a_file_of_the_first_schema_is_served_as_the_newest(self):
-        with open(SCHEMA_1, encoding="utf-8") as file:
+    def plant(self, schema):
+        """A file as an older version has left it."""
+        with open(f"{OLD_FILES}/schema_{schema}_testing.hpp", encoding="utf-8") as file:
             sql = re.search(r'R"sql\((.*)\)sql"', file.read(), re.S)[1]
         database = sqlite3.connect(os.path.join(self.folder, "holdfast.db"))
         database.executescript(sql)
         database.close()
+
+    def test_C2_1_every_row_of_an_older_file_has_retry_on_failure_false(self):
+        self.plant(3)
+        server = self.serve("[queue.new]\npull = true\n")
+        for old, state in (("01a1e4a0-7e4d-7084-962e-fe502c7381eb", "succeeded"),
+                           ("01a1e4a0-7e5b-74a7-ab19-eef4f05f9932", "dead")):  # fmt: skip
+            status, task = server.call("GET", f"/v1/tasks/{old}")
+            self.assertEqual((status, task["state"]), (200, state))
+            self.assertIs(task["retry_on_failure"], False)
+        asked = server.submit(type="t", queue="new", retry_on_failure=True)
+        self.assertIs(server.call("GET", f"/v1/tasks/{asked}")[1]["retry_on_failure"], True)
+        self.assertEqual(server.end(), 0)
+        database = sqlite3.connect(os.path.join(self.folder, "holdfast.db"))
+        rows = "select count(*), sum(retry_on_failure is null), sum(retry_on_failure) from task"
+        self.assertEqual(database.execute(rows).fetchone(), (9, 0, 1))
+        database.close()
+        after = self.run_verb("verify", "holdfast.db")
+        self.assertEqual(after.returncode, 0, after.stderr)
+        self.assertIn("(schema 4)", after.stdout)
+
+    def test_a_file_of_the_first_schema_is_served_as_the_newest(self):
+        self.plant(1)
         before = self.run_verb("verify", "holdfast.db")
         self.assertEqual(before.returncode, 0, before.stderr)
         self.assertIn("(schema 1)", before.stdout)
@@ -113,7 +135,7 @@ command = ["sh", "-c", "exit 65"]
         self.assertIn("store.migrated", "".join(server.log))
         after = self.run_verb("verify", "holdfast.db")
         self.assertEqual(after.returncode, 0, after.stderr)
-        self.assertIn("(schema 3)", after.stdout)
+        self.assertIn("(schema 4)", after.stdout)
         self.assertIn("nothing to do", self.run_verb("migrate").stdout)
 
     def test_without_room_nothing_is_accepted_and_nothing_lost_until_there_is_room(self):

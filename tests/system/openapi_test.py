@@ -13,6 +13,18 @@ import jsonschema
 import serve_test
 
 ROLES = ("submit", "read", "work", "operate")
+ROUTES = """
+[route."POST /echo/now"]
+task = "echo"
+body = { word = { type = "string", required = true, max_length = 9 }, times = { type = "integer", as = "priority" } }
+answer = { id = "{id}", status = "{state}", known = "{existed}", priority = "{priority}", word = "{payload.word}" }
+[route."POST /echo/work"]
+task = "echo"
+role = "work"
+[route."GET /echo/{id}"]
+task = "echo"
+answer = { id = "{id}", error = "{error}", since = "{changed}", until = "{deadline}", told = ["{result}", "no. {id}"] }
+"""
 
 
 def bearer(role):
@@ -24,7 +36,7 @@ class OpenApiTest(serve_test.SystemTest):
         config = "".join(f'[token.{role}]\nrole = "{role}"\nsecret = "env:{role}"\n' for role in ROLES)
         server = self.serve(
             config + '[task.echo]\ncommand = ["cat"]\n[task.bad]\ncommand = ["sh", "-c", "exit 65"]\n'
-            '[task.pulled]\npull = true\nqueue = "away"\nretry = { attempts = 1 }\n',
+            '[task.pulled]\npull = true\nqueue = "away"\nretry = { attempts = 1 }\n' + ROUTES,
             {role: "-".join([role] * 4) for role in ROLES})  # fmt: skip
         status, document = server.call("GET", "/openapi.json")
         self.assertEqual(status, 200)
@@ -111,6 +123,12 @@ class OpenApiTest(serve_test.SystemTest):
         ask("POST", "/v1/queues/{name}/limit", {"concurrency": 3}, name="away")
         ask("GET", "/v1/stats")
         ask("GET", "/metrics")
+        _, echo = ask("POST", "/echo/now", {"word": "hello", "times": 5})
+        self.assertEqual((echo["priority"], echo["word"], echo["known"]), (5, "hello", False))
+        self.assertEqual(ask("POST", "/echo/work", {})[0], 201)
+        server.ended(echo["id"], bearer("read"))
+        self.assertEqual(ask("GET", "/echo/{id}", id=echo["id"])[1]["told"][0], {"word": "hello"})
+        self.assertEqual(ask("GET", "/echo/{id}", id=failed["id"])[0], 404)
         for path in ("/healthz", "/readyz", "/openapi.json"):
             ask("GET", path)
         left = {(method.upper(), path) for path, all_of_it in document["paths"].items() for method in all_of_it} - seen

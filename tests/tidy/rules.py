@@ -18,7 +18,7 @@ ARROWS: dict[str, set[str]] = {
     "ports": {"include", "core"},
     "wire": {"include", "core"},
     "io": {"include", "core", "wire", "ports"},
-    "config": {"include", "core", "io"},
+    "config": {"include", "core", "wire", "io"},
     "stores": {"include", "core", "ports", "io"},
     "brokers": {"include", "core", "wire", "ports", "io"},
     "handlers": {"include", "core", "ports", "io"},

@@ -94,6 +94,7 @@ Arrival arrival_of(const Json& received, std::string_view queue) {
   if (!unsealed.is_ours) {
     if (!message.message_id) message.message_id = arrival.id;
     if (!message.timestamp) message.timestamp = facts.sent;
+    message.delivery_mode = 2;  // all that SQS has is durable
   }
   if (!facts.group.empty() && facts.group != default_group(message))
     ports::set_field(message.headers, kGroupHeader, Field(facts.group));

@@ -66,7 +66,8 @@ void Consumer::poll_once(std::size_t most) {
   ++polls_;
   reserved_ += most;
   const Options& options = parts_.api.options();
-  const auto wait = whole_seconds(options.poll_wait, std::chrono::seconds(1), kLongestPoll);
+  const auto wait = whole_seconds(std::min(options.poll_wait, intake_.wait),
+                                  std::chrono::seconds(1), kLongestPoll);
   const auto visibility =
       whole_seconds(options.visibility_timeout, std::chrono::seconds(1), Shelf::kLongest);
   // Both names of one thing: the older is all that some servers know.

@@ -51,10 +51,8 @@ constexpr Check kChecks[] = {
        return record.task.state == State::dead && !record.task.dead_reason;
      },
      [](TaskRecord& record) { record.task.dead_reason = core::DeadReason::ambiguous; }},
-    {"is not dead, but has a reason for it",
-     [](const TaskRecord& record) {
-       return record.task.state != State::dead && record.task.dead_reason;
-     },
+    {"was not dead, but has a reason for it",
+     [](const TaskRecord& record) { return !has_group(record) && record.task.dead_reason; },
      [](TaskRecord& record) { record.task.dead_reason.reset(); }},
     {"has succeeded without a result",
      [](const TaskRecord& record) {

@@ -103,6 +103,7 @@ TaskRecord for_list(TaskRecord record) {
   record.payload.clear();
   record.key.clear();
   record.trace.clear();
+  record.retry_on_failure = false;
   record.result.reset();
   record.attempts.clear();
   return record;

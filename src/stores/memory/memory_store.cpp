@@ -75,6 +75,17 @@ void remember_attempt(TaskRecord& record, const core::Transition& transition, Wa
   if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
 }
 
+// What is noted of a task that does not run.
+void remember_note(TaskRecord& record, const core::Transition& transition, WallTime moved) {
+  record.attempts.push_back({.token = transition.token,
+                             .event = transition.event,
+                             .started = moved,
+                             .ended = moved,
+                             .owner = {},
+                             .failure = transition.failure});
+  if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
+}
+
 std::string example_of(const core::Transition& transition) {
   if (transition.failure) return transition.failure->message;
   return transition.dead_reason ? std::string(to_string(*transition.dead_reason)) : "";
@@ -132,6 +143,7 @@ Result<ports::Submit::Accepted> MemoryStore::accept(const ports::NewTask& task) 
   record.key = task.key;
   record.limits = task.limits;
   record.trace = task.trace;
+  record.retry_on_failure = task.retry_on_failure;
   record.task.created = kept(task.created);
   record.task.due = kept(task.due);
   record.task.deadline = kept(task.deadline);
@@ -282,7 +294,11 @@ Change::Done MemoryStore::change(const Change::One& one) {
   transition.failure = kept(transition.failure);
 
   if (has_group(record.task.state)) leave_group(record);
-  if (record.task.state == State::running) remember_attempt(record, transition, moved);
+  if (record.task.state == State::running) {
+    remember_attempt(record, transition, moved);
+  } else if (transition.failure) {
+    remember_note(record, transition, moved);
+  }
   core::apply(transition, record.task);
   record.changed = moved;
   record.owner.clear();

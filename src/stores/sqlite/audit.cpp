@@ -46,6 +46,7 @@ class Auditor {
     const std::int64_t version = database_.number("select max(version) from schema_version");
     if (version >= 2) make(audit_look_since_2());
     if (version >= 3) make(audit_look_since_3());
+    if (version >= 4) make(audit_look_since_4());
     step("counters");
     for (ports::Finding& finding : audit_tally(database_, options_.repair, misplaced_, report_))
       note(std::move(finding));

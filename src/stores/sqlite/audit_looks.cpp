@@ -15,7 +15,7 @@ static_assert(static_cast<int>(core::State::dead) == 5);
 static_assert(static_cast<int>(core::State::canceled) == 6);
 static_assert(static_cast<int>(core::Event::success) == 1);
 static_assert(static_cast<int>(core::Event::error) == 3);
-static_assert(static_cast<int>(core::Event::discard) == 13);
+static_assert(static_cast<int>(core::Event::close) == 14);
 static_assert(static_cast<int>(core::DeadReason::ambiguous) == 2);
 static_assert(static_cast<int>(core::DeadReason::replays) == 5);
 static_assert(ports::kKeptAttempts == 20);
@@ -163,7 +163,7 @@ std::vector<Fault> of_succeeded() {
             "'has succeeded with token ' || s.token || ', before it was claimed last'",
             "update succeeded set token = (select t.token + 1 from task t"
             " where t.seq = succeeded.seq) where seq in (select s.seq $)"},
-      Fault{"s.event not between 0 and 13",
+      Fault{"s.event not between 0 and 14",
             "'has succeeded by event ' || s.event || ', which is none'",
             "update succeeded set event = 1 where seq in (select s.seq $)"},
       Fault{nameless("s.owner"),
@@ -203,7 +203,7 @@ std::vector<Fault> of_attempts() {
       Fault{"t.seq is null",
             "'attempt holds row ' || a.seq || ', token ' || a.token || ', which is of no task'",
             "delete from attempt where (seq, token) in (select a.seq, a.token $)"},
-      Fault{"a.event not between 0 and 13",
+      Fault{"a.event not between 0 and 14",
             "'has an attempt (token ' || a.token || ') that ended by event ' || a.event ||"
             " ', which is none'",
             "update attempt set event = 3 where (seq, token) in (select a.seq, a.token $)"},
@@ -302,6 +302,17 @@ const Look& audit_look_since_3() {
       true,
       {Fault{"t.seq is null", "'carried holds row ' || c.seq || ', which is no task'",
              "delete from carried where seq in (select c.seq $)"}}};
+  return look;
+}
+
+const Look& audit_look_since_4() {
+  static const Look look{
+      "what is brought back",
+      "task t",
+      true,
+      {Fault{"t.retry_on_failure is null or t.retry_on_failure not in (0, 1)",
+             "'has retry_on_failure ' || coalesce(t.retry_on_failure, 'null')",
+             "update task set retry_on_failure = false where seq in (select t.seq $)"}}};
   return look;
 }
 

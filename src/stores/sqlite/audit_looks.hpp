@@ -35,5 +35,6 @@ struct Look {
 // Of what version 1 of the schema does not have.
 [[nodiscard]] const Look& audit_look_since_2();
 [[nodiscard]] const Look& audit_look_since_3();
+[[nodiscard]] const Look& audit_look_since_4();
 
 }  // namespace holdfast::stores::sqlite

@@ -289,6 +289,13 @@ TEST_F(AuditTest, mends_settings_that_cannot_be) {
                   {"the settings of queue number 1 are backlog -3"});
 }
 
+TEST_F(AuditTest, C2_1_finds_a_task_that_does_not_say_whether_it_is_brought_back) {
+  finds_and_mends("update task set retry_on_failure = null" + where("dead"),
+                  {task("dead", "has retry_on_failure null")}, "dead");
+  finds_and_mends("update task set retry_on_failure = 7" + where("dead"),
+                  {task("dead", "has retry_on_failure 7")}, "dead");
+}
+
 TEST_F(AuditTest, mends_numbers_that_are_out_of_range) {
   finds_and_mends("update task set attempts = -1, replays = -4" + where("dead"),
                   {task("dead", "has spent -1 attempts, 0 crashes, 0 deferrals, -4 replays")},
@@ -302,8 +309,8 @@ TEST_F(AuditTest, mends_numbers_that_are_out_of_range) {
   finds_and_mends("update running set lease_end = 'soon'",
                   {task("running", "runs, with something else where a number should be")},
                   "running");
-  finds_and_mends("update succeeded set event = 14",
-                  {task("succeeded", "has succeeded by event 14, which is none")}, "succeeded");
+  finds_and_mends("update succeeded set event = 15",
+                  {task("succeeded", "has succeeded by event 15, which is none")}, "succeeded");
   finds_and_mends("update succeeded set token = -1",
                   {task("succeeded", "has succeeded with token -1, before it was claimed last")},
                   "succeeded");

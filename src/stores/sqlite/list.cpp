@@ -176,6 +176,7 @@ Result<Uncarried::Answer> Queries::answer(const Uncarried& verb) {
         [&](Row row) {
           found->payload = row.string(0);
           if (!row.is_null(1)) found->trace = row.string(1);
+          found->retry_on_failure = row.maybe_integer(2).value_or(0) != 0;
         },
         seq);
     answer.tasks.push_back(*std::move(found));

@@ -80,6 +80,7 @@ Find::Answer Queries::answer(const Find& verb) {
         found->payload = row.string(18);
         if (!row.is_null(19)) found->key = row.string(19);
         if (!row.is_null(20)) found->trace = row.string(20);
+        found->retry_on_failure = row.maybe_integer(21).value_or(0) != 0;
       },
       Blob{id_bytes(verb.id)});
   if (!found) return found;

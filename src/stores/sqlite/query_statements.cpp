@@ -8,9 +8,10 @@ const std::string kTask = Queries::kTaskColumns;
 }  // namespace
 
 Queries::Statements::Statements(Database& database)
-    : by_id(
-          database,
-          ("select " + kTask + ", t.payload, t.key, t.trace from task t where t.id = ?1").c_str()),
+    : by_id(database,
+            ("select " + kTask +
+             ", t.payload, t.key, t.trace, t.retry_on_failure from task t where t.id = ?1")
+                .c_str()),
       by_seq(database, ("select " + kTask + " from task t where t.seq = ?1").c_str()),
       running(database, "select token, owner, started, lease_end from running where seq = ?1"),
       succeeded(database,
@@ -37,7 +38,7 @@ Queries::Statements::Statements(Database& database)
              "select state, fingerprint, count, first_seen, last_seen, example from failure_group"
              " order by last_seen desc, state, fingerprint limit ?1"),
 
-      payload(database, "select payload, trace from task where seq = ?1"),
+      payload(database, "select payload, trace, retry_on_failure from task where seq = ?1"),
       uncarried_waiting(
           database,
           "select w.queue, w.rank, w.due, w.seq from waiting w left join carried c on c.seq = w.seq"

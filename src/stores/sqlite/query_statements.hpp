@@ -7,7 +7,7 @@ namespace holdfast::stores::sqlite {
 struct Queries::Statements {
   explicit Statements(Database& database);
 
-  Statement by_id;         // ?1 id → task columns, payload, key, trace
+  Statement by_id;         // ?1 id → task columns, payload, key, trace, retry_on_failure
   Statement by_seq;        // ?1 seq → task columns
   Statement running;       // ?1 seq → token, owner, started, lease_end
   Statement succeeded;     // ?1 seq → token, owner, started, ended, event, result
@@ -20,7 +20,7 @@ struct Queries::Statements {
   Statement groups;        // ?1 most
 
   // Pages of seqs, each from the place after its cursor; see Lister.
-  Statement payload;  // ?1 seq → payload, trace
+  Statement payload;  // ?1 seq → payload, trace, retry_on_failure
   // of queue ?1, after (rank ?2, due ?3, seq ?4), at most ?5
   Statement uncarried_waiting;
   // of queue ?1, after seq ?4, at most ?5

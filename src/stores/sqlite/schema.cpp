@@ -151,9 +151,15 @@ create table carried (
 );
 )sql";
 
+// Whether a queue may bring it back by itself (C2.1). The default is the answer for the rows that
+// are there: none of them is without one, and none is rewritten for it.
+constexpr std::string_view kVersion4 = R"sql(
+alter table task add column retry_on_failure boolean default false;
+)sql";
+
 // Each entry brings a file from the version before to its own. Entries are never changed once
 // released: files of that version exist.
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3};
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4};
 
 bool has_table(Database& database, std::string_view name) {
   bool found = false;

@@ -15,7 +15,7 @@ Writer::Statements::Statements(Database& database)
 
       insert_task(database,
                   "insert into task values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?6, ?15, 0, 0, 0, 0,"
-                  " ?9, ?10, ?11, ?12, ?13, ?14) on conflict (id) do nothing"),
+                  " ?9, ?10, ?11, ?12, ?13, ?14, ?16) on conflict (id) do nothing"),
       wait_new(database,
                "insert or fail into waiting select queue, -priority, due, seq, state, token"
                " from task where seq > ?1"),
@@ -27,19 +27,21 @@ Writer::Statements::Statements(Database& database)
       next_rank(database,
                 "select rank, due from waiting where queue = ?1 and rank > ?2"
                 " order by rank, due, seq limit 1"),
-      take(database, ("select " + kTask +
-                      ", t.payload, t.trace from waiting w join task t on t.seq = w.seq"
-                      " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
-                      " order by w.due, w.seq limit ?4")
-                         .c_str()),
+      take(database,
+           ("select " + kTask +
+            ", t.payload, t.trace, t.retry_on_failure from waiting w join task t on t.seq = w.seq"
+            " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
+            " order by w.due, w.seq limit ?4")
+               .c_str()),
       begin_running(database,
                     "insert or fail into running select seq, token + 1, ?5, ?6, ?7 from waiting"
                     " where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
       end_waiting(database,
                   "delete from waiting where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
 
-      take_one(database,
-               ("select " + kTask + ", t.payload, t.trace from task t where t.seq = ?1").c_str()),
+      take_one(database, ("select " + kTask +
+                          ", t.payload, t.trace, t.retry_on_failure from task t where t.seq = ?1")
+                             .c_str()),
       begin_running_one(database, "insert into running values (?1, ?2, ?3, ?4, ?5)"),
 
       carry(database,
@@ -50,7 +52,8 @@ Writer::Statements::Statements(Database& database)
 
       renew(database, "update running set lease_end = ?2 where seq = ?1"),
       overdue(database, ("select " + kTask +
-                         ", r.token, r.owner, r.started, r.lease_end, t.trace from running r"
+                         ", r.token, r.owner, r.started, r.lease_end, t.trace, t.retry_on_failure"
+                         " from running r"
                          " join task t on t.seq = r.seq"
                          " where r.lease_end < ?1 or (r.owner <> ?2 and r.owner not in"
                          " (select id from name where text >= 'away:' and text < 'away;'))"

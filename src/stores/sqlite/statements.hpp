@@ -22,7 +22,7 @@ struct Writer::Statements {
 
   // claim
   Statement next_rank;  // ?1 queue, ?2 rank before → rank, first due
-  Statement take;       // ?1 queue, ?2 rank, ?3 now, ?4 most → task columns, payload, trace
+  Statement take;       // ?1 queue, ?2 rank, ?3 now, ?4 most → task columns, payload, trace, …
   // of those up to (due ?3, seq ?4) at rank ?2 of queue ?1:
   Statement begin_running;  // ?5 owner, ?6 now, ?7 lease_end
   Statement end_waiting;

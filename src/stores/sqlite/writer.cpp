@@ -152,6 +152,7 @@ Overdue::Answer Writer::answer(const Overdue& verb) {
         record.changed = record.task.due = row.time(20);
         record.lease_end = row.time(21);
         if (!row.is_null(22)) record.trace = row.string(22);
+        record.retry_on_failure = row.maybe_integer(23).value_or(0) != 0;
         record.task.last_failure = queries_.last_failure(row.integer(0));
       },
       verb.now, good, verb.max);

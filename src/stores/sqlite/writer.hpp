@@ -93,6 +93,9 @@ class Writer final : public ports::Store {
   void put_aside(std::int64_t seq, const ports::Change::One& change);
   void park(std::int64_t seq, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);
+  void remember_note(std::int64_t seq, const core::Transition& transition);
+  void remember(std::int64_t seq, core::Token token, std::int64_t started, Names::Id owner,
+                const core::Transition& transition);
   void leave_group(core::State state, std::int64_t fingerprint);
 
   Result<ports::Purge::Answer> answer(const ports::Purge& verb);

@@ -101,6 +101,7 @@ Change::Done Writer::change_other(const Change::One& change) {
     if (task->fingerprint) leave_group(task->state, *task->fingerprint);
   }
   tally_.move(task->queue, transition.from, transition.to);
+  if (transition.failure) remember_note(task->seq, transition);
   if (is_waiting(transition.to)) {
     put_to_wait(*task, transition);
   } else {
@@ -163,6 +164,16 @@ void Writer::park(std::int64_t seq, const Change::One& change) {
 }
 
 void Writer::remember_attempt(const Claimed& claim, const Transition& transition) {
+  remember(claim.seq, claim.token, claim.started, claim.owner, transition);
+}
+
+// What is noted of a task that does not run.
+void Writer::remember_note(std::int64_t seq, const Transition& transition) {
+  remember(seq, transition.token, to_us(time_of(transition)), names_.intern(""), transition);
+}
+
+void Writer::remember(std::int64_t seq, core::Token token, std::int64_t started, Names::Id owner,
+                      const Transition& transition) {
   std::optional<int> kind;
   std::optional<int> http_status;
   std::optional<int> exit_code;
@@ -177,10 +188,10 @@ void Writer::remember_attempt(const Claimed& claim, const Transition& transition
     if (failure->retry_after) retry_after = failure->retry_after->count();
     message = kept(failure->message);
   }
-  statements_->insert_attempt.run(claim.seq, claim.token.value, static_cast<int>(transition.event),
-                                  claim.started, time_of(transition), claim.owner, kind,
-                                  http_status, exit_code, os_error, retry_after, message);
-  if (claim.token.value > kKeptAttempts) statements_->prune_attempts.run(claim.seq, kKeptAttempts);
+  statements_->insert_attempt.run(seq, token.value, static_cast<int>(transition.event), started,
+                                  time_of(transition), owner, kind, http_status, exit_code,
+                                  os_error, retry_after, message);
+  if (token.value > kKeptAttempts) statements_->prune_attempts.run(seq, kKeptAttempts);
 }
 
 void Writer::leave_group(State state, std::int64_t fingerprint) {

@@ -82,6 +82,7 @@ TaskRecord Writer::begin(const Row& row, const Claim& verb, Names::Id queue, std
   const bool ran_before = record.task.token.value > 0;
   record.payload = row.string(18);
   if (!row.is_null(19)) record.trace = row.string(19);
+  record.retry_on_failure = row.maybe_integer(20).value_or(0) != 0;
   record.task.state = core::State::running;
   ++record.task.token.value;
   record.was_due = record.task.due;

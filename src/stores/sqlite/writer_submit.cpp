@@ -42,10 +42,10 @@ Result<Submit::Accepted> Writer::accept(const NewTask& task) {
   if (!task.key.empty()) key = task.key;
   std::optional<std::string_view> trace;
   if (!task.trace.empty()) trace = task.trace;
-  statements_->insert_task.run(seq, Blob{id_bytes(task.id)}, queue, names_.intern(task.type),
-                               task.priority, task.created, static_cast<int>(core::State::pending),
-                               task.due, task.deadline, task.limits.attempts, timeout, key,
-                               Blob{task.payload}, trace, std::max(task.attempts, 0));
+  statements_->insert_task.run(
+      seq, Blob{id_bytes(task.id)}, queue, names_.intern(task.type), task.priority, task.created,
+      static_cast<int>(core::State::pending), task.due, task.deadline, task.limits.attempts,
+      timeout, key, Blob{task.payload}, trace, std::max(task.attempts, 0), task.retry_on_failure);
   if (database_.changes() == 0) {
     statements_->seq_by_id.first(found, Blob{id_bytes(task.id)});
     return same_as(same.value(), task);

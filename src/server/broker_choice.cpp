@@ -1,0 +1,108 @@
+#include "server/broker_choice.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "brokers/rabbitmq/rabbitmq.hpp"
+#include "brokers/sqs/sqs.hpp"
+
+namespace holdfast::server {
+namespace {
+
+namespace rabbitmq = brokers::rabbitmq;
+namespace sqs = brokers::sqs;
+
+bool is_sqs(std::string_view url) {
+  return url.starts_with("sqs:");
+}
+
+Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
+  auto location = rabbitmq::parse_location(url, names_queue);
+  if (!location) return std::unexpected(std::move(location).error());
+  if (names_queue && location->queue.empty()) {
+    return fail(ErrorCode::invalid_argument, "broker",
+                "the URL names no queue: it is the last part, amqp://host/vhost/queue, and the "
+                "vhost / is written %2f");
+  }
+  return BrokerPlace{.kind = BrokerPlace::Kind::rabbitmq,
+                     .queue = location->queue,
+                     .user = location->user,
+                     .text = location->text()};
+}
+
+Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
+                                                     const BrokerSettings& settings,
+                                                     const Logger& log) {
+  // With or without a queue at its end: the rest is read alike.
+  auto at = rabbitmq::parse_location(settings.url, settings.names_queue);
+  if (!at) return std::unexpected(std::move(at).error());
+  rabbitmq::Options options{.at = *std::move(at),
+                            .ca_file = settings.ca_file,
+                            .client = settings.client,
+                            .connect_attempts = settings.connect_attempts,
+                            .connect_wait = settings.connect_wait,
+                            .on_gave_up = settings.on_gave_up};
+  if (settings.blocked_patience) options.blocked_patience = *settings.blocked_patience;
+  return rabbitmq::open(loop, std::move(options), log);
+}
+
+Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
+  auto location = sqs::parse_location(url);
+  if (!location) return std::unexpected(std::move(location).error());
+  if (names_queue && location->queue.empty()) {
+    return fail(ErrorCode::invalid_argument, "broker",
+                "the URL names no queue: it is the last part, sqs://region/queue");
+  }
+  return BrokerPlace{
+      .kind = BrokerPlace::Kind::sqs, .queue = location->queue, .text = location->text()};
+}
+
+// Where other tools of AWS would ask, unless we were told.
+std::string sqs_endpoint(const std::string& told) {
+  if (!told.empty()) return told;
+  const io::Environment environment = io::system_environment();
+  for (const char* name : {"AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL"}) {
+    if (auto found = environment(name)) return *std::move(found);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<ports::Broker>> open_sqs(ports::Loop& loop, const BrokerSettings& settings,
+                                                const Logger& log) {
+  auto at = sqs::parse_location(settings.url);
+  if (!at) return std::unexpected(std::move(at).error());
+  sqs::Options options{.at = *std::move(at),
+                       .endpoint = sqs_endpoint(settings.endpoint),
+                       .ca_file = settings.ca_file,
+                       .client = settings.client,
+                       .visibility_timeout = settings.visibility,
+                       .create = settings.create,
+                       .most_receives = settings.max_receives,
+                       .poll_wait = settings.poll_wait,
+                       .connect_attempts = settings.connect_attempts,
+                       .connect_wait = settings.connect_wait,
+                       .on_gave_up = settings.on_gave_up};
+  options.credentials.given = {std::string(settings.aws.access_key.reveal()),
+                               std::string(settings.aws.secret_key.reveal()),
+                               std::string(settings.aws.session_token.reveal())};
+  options.credentials.profile = settings.aws.profile;
+  return sqs::open(loop, std::move(options), log);
+}
+
+}  // namespace
+
+Result<BrokerPlace> broker_place(const std::string& url, bool names_queue) {
+  return is_sqs(url) ? sqs_place(url, names_queue) : rabbitmq_place(url, names_queue);
+}
+
+std::string dead_letter_name(BrokerPlace::Kind kind, const std::string& queue) {
+  return kind == BrokerPlace::Kind::sqs ? sqs::dead_letter_name(queue) : queue + ".dlq";
+}
+
+Result<std::unique_ptr<ports::Broker>> open_broker(ports::Loop& loop,
+                                                   const BrokerSettings& settings,
+                                                   const Logger& log) {
+  return is_sqs(settings.url) ? open_sqs(loop, settings, log) : open_rabbitmq(loop, settings, log);
+}
+
+}  // namespace holdfast::server
