@@ -237,6 +237,9 @@ TEST(RelayerExample, is_tried_three_times_and_has_its_two_routes) {
   EXPECT_EQ(config->tasks.at("relay.direct").retry.attempts, 3);
   EXPECT_EQ(config->queues.at("relay").max_receives, 3);
   EXPECT_EQ(config->queues.at("relay").dead_letter, "relay-dlq");
+  EXPECT_EQ(config->queues.at("relay").on_dead, OnDead::redrive);
+  EXPECT_EQ(config->queues.at("relay").redrive_rounds, 1);                    // C3.3
+  EXPECT_EQ(config->queues.at("relay").dead_poll, std::chrono::seconds(10));  // C3.5
   EXPECT_EQ(config->routes.at("POST /relay/direct").status, 201);
   EXPECT_EQ(config->routes.at("GET /relay/{id}").task, "relay.direct");
 }

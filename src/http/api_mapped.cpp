@@ -43,7 +43,8 @@ TaskInfo as_accepted(const ports::NewTask& task) {
           .due = task.due,
           .changed = task.created,
           .deadline = task.deadline,
-          .trace = task.trace};
+          .trace = task.trace,
+          .retry_on_failure = task.retry_on_failure};
 }
 
 Response shown(const MappedRoute& route, int status, const wire::Shown& what) {

@@ -40,12 +40,6 @@ void write_or_null(JsonWriter& writer, std::string_view text) {
   }
 }
 
-template <class Task>
-bool retry_on_failure_of(const Task& task) {
-  if constexpr (requires { task.retry_on_failure; }) return task.retry_on_failure;
-  return false;
-}
-
 struct Place {
   std::string_view name;
   std::string_view schema;
@@ -86,7 +80,7 @@ constexpr auto kPlaces = std::to_array<Place>({
     {"replays", kWhole, [](JsonWriter& w, const Shown& s) { w.number(s.task.replays); }},
     {"priority", kWhole, [](JsonWriter& w, const Shown& s) { w.number(s.task.priority); }},
     {"retry_on_failure", kYesNo,
-     [](JsonWriter& w, const Shown& s) { w.boolean(retry_on_failure_of(s.task)); }},
+     [](JsonWriter& w, const Shown& s) { w.boolean(s.task.retry_on_failure); }},
     {"key", kTextOrNull, [](JsonWriter& w, const Shown& s) { write_or_null(w, s.task.key); }},
     {"trace", kTextOrNull, [](JsonWriter& w, const Shown& s) { write_or_null(w, s.task.trace); }},
     {"group", kTextOrNull, [](JsonWriter& w, const Shown& s) { write_or_null(w, s.task.group); }},

@@ -52,7 +52,7 @@ class Relayer:
 
 def config(relayer, *, sqs=None, queue="relay", more="", first="10ms", timeout="30s"):
     """The example as it is shipped, but for what a test must change: `sqs` is the endpoint of an SQS, without
-    which the embedded store carries the queue. `more` is put into [queue.relay]."""
+    which the embedded store carries the queue. The keys of `more` go into [queue.relay], in place of its own."""
     with open(os.path.join(EXAMPLE, "holdfast.toml"), encoding="utf-8") as file:
         text = file.read()
     changes = [
@@ -60,7 +60,6 @@ def config(relayer, *, sqs=None, queue="relay", more="", first="10ms", timeout="
         ("http://127.0.0.1:9545/relay", relayer.url),
         ('timeout    = "30s"', f'timeout    = "{timeout}"'),
         ('first = "1s"', f'first = "{first}"'),
-        ("[queue.relay]\n", f"[queue.relay]\n{more}"),
         ('"rules.toml"', json.dumps(os.path.join(EXAMPLE, "rules.toml"))),
     ]
     if sqs:
@@ -72,7 +71,18 @@ def config(relayer, *, sqs=None, queue="relay", more="", first="10ms", timeout="
     for shipped, here in changes:
         assert shipped in text, shipped
         text = text.replace(shipped, here)
-    return text if sqs else _BROKER.sub("", text)
+    if not sqs:
+        text = _BROKER.sub("", text)
+    return _with_keys(text, "[queue.relay]\n", more)
+
+
+def _with_keys(text, heading, lines):
+    """These keys in a table of the file, in place of what it says of them."""
+    before, table, rest = text.partition(heading)
+    block, gap, after = rest.partition("\n\n")
+    names = {line.split("=")[0].strip() for line in lines.splitlines()}
+    kept = [line for line in block.splitlines() if line.split("=")[0].strip() not in names]
+    return before + table + lines + "\n".join(kept) + gap + after
 
 
 def says(words):

@@ -16,6 +16,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import relayer  # noqa: E402
 from serve_test import SystemTest  # noqa: E402
 
+QUICK = 'dead_poll = "50ms"\n'
+
 # C1.1–C1.5: (what the relayer says, with which status, what the log says).
 HOPELESS = [
     ("C1.1", 500, "insufficient funds for gas * price + value", "Pattern match"),
@@ -49,7 +51,8 @@ class RelayerTest(SystemTest):
     def start(self, **changes):
         self.relayer = relayer.Relayer()
         self.addCleanup(self.relayer.end)
-        self.server = self.serve(relayer.config(self.relayer, **changes))
+        self.changes = {"more": QUICK} | changes
+        self.server = self.serve(relayer.config(self.relayer, **self.changes))
         return relayer.Client(self.server)
 
     def test_a_transaction_is_relayed(self):
@@ -86,13 +89,14 @@ class RelayerTest(SystemTest):
             with self.subTest(name, error=error, status=status):
                 ended = client.ended(task, self.ends)
                 self.assertEqual(ended["attempts"], 3)
-                self.assertIn(f"HTTP {status}: {error}", ended["error_message"])
+                self.assertEqual(  # C3.2
+                    ended["error_message"], f"[DLQ] Message moved to DLQ after 3 retries: HTTP {status}: {error}")
                 self.assertEqual(  # C6.1
                     client.classified(task, 3),
                     [("info", f"[RETRYABLE] {basis}", "RETRYABLE", f"HTTP {status}: {error}")] * 3)
                 self.assertEqual(self.relayer.requests()[task], 3)
 
-    ends = ("dead",)  # of what was tried in vain
+    ends = ("failed",)  # of what was tried in vain: nothing stays dead
 
     def test_C1_6_a_relayer_that_does_not_answer(self):
         client = self.start(timeout="200ms")
@@ -123,11 +127,19 @@ class RelayerTest(SystemTest):
         self.assertEqual(client.ended(client.relay("fail 500 already known"))["status"], "succeeded")
         cheap = client.relay("fail 500 replacement transaction underpriced")
         low = client.relay("fail*1 500 transaction underpriced")
-        self.assertEqual(client.ended(cheap)["status"], "dead")
+        self.assertEqual(client.ended(cheap, self.ends)["status"], "failed")
         self.assertEqual(client.classified(cheap)[0][1], "[AMBIGUOUS] Pattern match")
         self.assertEqual(self.server.call("GET", f"/v1/tasks/{cheap}")[1]["dead_reason"], "ambiguous")
         self.assertEqual(self.relayer.requests()[cheap], 1)
         self.assertEqual(client.ended(low)["status"], "succeeded")
+
+    def test_C3_3_what_asks_for_it_is_brought_back_once(self):
+        client = self.start()
+        lost = client.relay("fail 503 busy", retryOnFailure=True)
+        saved = client.relay("fail*4 503 busy", retryOnFailure=True)
+        self.assertEqual(client.ended(lost, self.ends)["status"], "failed")
+        self.assertEqual(client.ended(saved, ("succeeded", "failed"))["status"], "succeeded")
+        self.assertEqual(self.relayer.requests(), {lost: 6, saved: 5})
 
     def test_C2_2_C2_3_retryOnFailure_is_kept_and_absent_means_false(self):
         client = self.start()
@@ -201,7 +213,7 @@ class RelayerTest(SystemTest):
     def test_routes_change_while_the_server_runs_or_not_at_all(self):
         client = self.start()
         task = client.relay()
-        config = relayer.config(self.relayer)
+        config = relayer.config(self.relayer, **self.changes)
         self.reload(config.replace("GET /relay/{id}", "GET /tx/{id}"), "config.reloaded")
         self.assertEqual(self.server.call("GET", f"/relay/{task}")[0], 404)
         self.assertEqual(self.server.call("GET", f"/tx/{task}")[0], 200)
