@@ -112,16 +112,16 @@ class MappedOpenApiTest : public OpenApiTest {
  protected:
   MappedOpenApiTest() {
     const auto add = [&](std::string method, std::string path) {
-      shared_.push_back(std::make_shared<const MappedRoute>(
-          MappedRoute{.method = std::move(method),
-                      .path = std::move(path),
-                      .task = "t",
-                      .status = 201,
-                      .summary = "\"quoted\"",
-                      .body = wire::BodyMap::make({{.name = "to", .required = true}},
-                                                  wire::UnknownFields::refuse)
-                                  .value(),
-                      .answer = wire::AnswerShape::parse(R"({"id":"{id}"})").value()}));
+      shared_.push_back(std::make_shared<const MappedRoute>(MappedRoute{
+          .method = std::move(method),
+          .path = std::move(path),
+          .task = "t",
+          .status = 201,
+          .summary = "\"quoted\"",
+          .body =
+              wire::BodyMap::make({{.name = "to", .required = true}}, wire::UnknownFields::refuse)
+                  .value(),
+          .answer = wire::AnswerShape::parse(R"({"id":"{id}"})").value()}));
     };
     add("POST", "/relay/direct");
     add("POST", "/relay-direct");

@@ -50,8 +50,9 @@ TEST(AnswerShape, a_success_has_no_error_whatever_went_before) {
 }
 
 TEST(AnswerShape, places_within_a_text_are_part_of_it) {
-  EXPECT_EQ(filled(R"({"see":"/relay/{id}/{attempts}","none":"<{key}>","brace":"{{id}}"})"),
-            R"({"see":"/relay/01a1e30e-9e7d-7164-bbe4-996adc3be9c7/3","none":"<>","brace":"{id}"})");
+  EXPECT_EQ(
+      filled(R"({"see":"/relay/{id}/{attempts}","none":"<{key}>","brace":"{{id}}"})"),
+      R"({"see":"/relay/01a1e30e-9e7d-7164-bbe4-996adc3be9c7/3","none":"<>","brace":"{id}"})");
 }
 
 TEST(AnswerShape, looks_into_payload_and_result) {
@@ -90,10 +91,9 @@ TEST(AnswerShape, writes_the_schema_of_what_it_makes) {
   AnswerShape::parse(R"({"e":"{error}","n":"{attempts}","t":"no. {id}","c":7,"p":"{payload.x}"})")
       .value()
       .write_schema(writer);
-  EXPECT_EQ(out,
-            R"({"type":"object","properties":{"e":{"type":["string","null"]},)"
-            R"("n":{"type":"integer"},"t":{"type":"string"},"c":{"const":7},"p":{}},)"
-            R"("required":["e","n","t","c","p"]})");
+  EXPECT_EQ(out, R"({"type":"object","properties":{"e":{"type":["string","null"]},)"
+                 R"("n":{"type":"integer"},"t":{"type":"string"},"c":{"const":7},"p":{}},)"
+                 R"("required":["e","n","t","c","p"]})");
 }
 
 }  // namespace

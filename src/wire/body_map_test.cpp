@@ -63,7 +63,8 @@ TEST(BodyMap, fields_become_a_payload_and_fields_of_the_task) {
 // C2.2, C2.3
 TEST(BodyMap, C2_2_retryOnFailure_is_renamed_and_C2_3_absent_means_false) {
   const auto asked = [&](const std::string& more) {
-    return relay().read(R"({"to":")" + std::string(kAddress) + "\"" + more + "}", kDepth)
+    return relay()
+        .read(R"({"to":")" + std::string(kAddress) + "\"" + more + "}", kDepth)
         .value()
         .retry_on_failure;
   };
@@ -117,7 +118,8 @@ TEST(BodyMap, null_is_as_a_field_that_is_left_out) {
 TEST(BodyMap, unknown_fields_are_kept_where_that_was_asked_for) {
   const BodyMap map = made({{.name = "a", .as = "b"}}, UnknownFields::keep);
   EXPECT_EQ(payload(map, R"({"c":null,"a":"1"})"), R"({"b":"1","c":null})");
-  EXPECT_THAT(wrongs(map, R"({"a":"1","b":"2"})"), ElementsAre("b: another field goes by this name"));
+  EXPECT_THAT(wrongs(map, R"({"a":"1","b":"2"})"),
+              ElementsAre("b: another field goes by this name"));
 }
 
 TEST(BodyMap, an_unknown_field_says_what_may_have_been_meant) {
@@ -163,10 +165,8 @@ TEST(BodyMap, lengths_are_counted_in_characters) {
   const BodyMap map = made({{.name = "a", .min_length = 2, .max_length = 3}});
   EXPECT_THAT(wrongs(map, R"({"a":"üü"})"), IsEmpty());
   EXPECT_THAT(wrongs(map, R"({"a":"\u00fc\ud83d\ude00€"})"), IsEmpty());
-  EXPECT_THAT(wrongs(map, R"({"a":"ü"})"),
-              ElementsAre("a: it has 1 characters, of at least 2"));
-  EXPECT_THAT(wrongs(map, R"({"a":"üüüü"})"),
-              ElementsAre("a: it has 4 characters, of at most 3"));
+  EXPECT_THAT(wrongs(map, R"({"a":"ü"})"), ElementsAre("a: it has 1 characters, of at least 2"));
+  EXPECT_THAT(wrongs(map, R"({"a":"üüüü"})"), ElementsAre("a: it has 4 characters, of at most 3"));
 }
 
 TEST(BodyMap, a_value_of_an_enum_is_the_same_however_it_is_written) {
@@ -178,7 +178,8 @@ TEST(BodyMap, a_value_of_an_enum_is_the_same_however_it_is_written) {
 }
 
 TEST(BodyMap, numbers_have_limits) {
-  const BodyMap map = made({{.name = "n", .type = BodyType::number, .minimum = -1.5, .maximum = 7}});
+  const BodyMap map =
+      made({{.name = "n", .type = BodyType::number, .minimum = -1.5, .maximum = 7}});
   EXPECT_THAT(wrongs(map, R"({"n":-1.5})"), IsEmpty());
   EXPECT_THAT(wrongs(map, R"({"n":7.01})"), ElementsAre("n: it must be at most 7"));
   EXPECT_THAT(wrongs(map, R"({"n":-1e999})"), ElementsAre("n: it must be at least -1.5"));
@@ -201,10 +202,14 @@ TEST(BodyMap, payload_dot_name_is_never_a_field_of_the_task) {
 
 TEST(BodyMap, every_field_of_a_task_that_may_be_set_is_known_to_a_submission) {
   const std::map<std::string_view, std::string> samples = {
-      {"retry_on_failure", "true"}, {"key", R"("k")"},
-      {"priority", "5"},            {"delay", R"("1s")"},
-      {"due", R"("2026-11-16T03:00:00Z")"}, {"deadline", R"("2026-11-16T03:00:00Z")"},
-      {"attempts", "2"},            {"timeout", "2.5"},
+      {"retry_on_failure", "true"},
+      {"key", R"("k")"},
+      {"priority", "5"},
+      {"delay", R"("1s")"},
+      {"due", R"("2026-11-16T03:00:00Z")"},
+      {"deadline", R"("2026-11-16T03:00:00Z")"},
+      {"attempts", "2"},
+      {"timeout", "2.5"},
       {"trace", R"("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")"}};
   for (const std::string_view name : task_fields()) {
     const JsonValue value = JsonCursor(samples.at(name)).take();
@@ -212,9 +217,8 @@ TEST(BodyMap, every_field_of_a_task_that_may_be_set_is_known_to_a_submission) {
                           : value.kind == JsonKind::number ? BodyType::number
                                                            : BodyType::string;
     const bool is_whole = value.kind == JsonKind::number && name != "timeout";
-    const BodyMap map = made({{.name = "a",
-                               .type = is_whole ? BodyType::integer : type,
-                               .as = std::string(name)}});
+    const BodyMap map =
+        made({{.name = "a", .type = is_whole ? BodyType::integer : type, .as = std::string(name)}});
     const auto read = map.read(R"({"a":)" + samples.at(name) + "}", kDepth);
     ASSERT_TRUE(read) << name << ": " << read.error().front().detail;
     EXPECT_EQ(read->payload, "{}") << name;
@@ -238,9 +242,9 @@ TEST(BodyField, says_all_that_cannot_be_in_a_description) {
               ElementsAre("a.pattern: this is about a string"));
   EXPECT_THAT(troubles({{.name = "a", .min_length = 5, .max_length = 4}}),
               ElementsAre("a.max_length: this is less than min_length: nothing could be right"));
-  EXPECT_THAT(troubles({{.name = "a", .type = BodyType::array, .min_length = 5, .minimum = 3}}),
-              ElementsAre("a.min_length: this is about a string",
-                          "a.minimum: this is about a number"));
+  EXPECT_THAT(
+      troubles({{.name = "a", .type = BodyType::array, .min_length = 5, .minimum = 3}}),
+      ElementsAre("a.min_length: this is about a string", "a.minimum: this is about a number"));
   EXPECT_THAT(troubles({{.name = "a", .type = BodyType::integer, .minimum = 5, .maximum = 4}}),
               ElementsAre("a.maximum: this is less than minimum: nothing could be right"));
   EXPECT_THAT(troubles({{.name = "a", .one_of = {"1", "[]"}}}),
@@ -276,19 +280,19 @@ TEST(BodyMap, writes_the_schema_of_its_body) {
          .one_of = {"1", "2"},
          .fallback = "1"}})
       .write_schema(writer);
-  EXPECT_EQ(out,
-            R"({"type":"object","properties":{"to":{"type":"string","pattern":"^0x",)"
-            R"("minLength":2,"maxLength":42},"n":{"type":["integer","null"],"minimum":0,)"
-            R"("maximum":9,"enum":[1,2,null],"default":1}},"required":["to"],)"
-            R"("additionalProperties":false})");
+  EXPECT_EQ(out, R"({"type":"object","properties":{"to":{"type":"string","pattern":"^0x",)"
+                 R"("minLength":2,"maxLength":42},"n":{"type":["integer","null"],"minimum":0,)"
+                 R"("maximum":9,"enum":[1,2,null],"default":1}},"required":["to"],)"
+                 R"("additionalProperties":false})");
 }
 
 // Of any field that is spoiled in a good body, that one is named and no other.
 RC_GTEST_PROP(BodyMapProperty, the_field_that_is_spoiled_is_the_one_that_is_named, ()) {
-  const BodyMap map = made({{.name = "s", .required = true, .pattern = "^[a-z]*$", .max_length = 8},
-                            {.name = "i", .type = BodyType::integer, .required = true, .minimum = 0},
-                            {.name = "b", .type = BodyType::boolean, .required = true},
-                            {.name = "e", .required = true, .one_of = {"\"x\"", "\"y\""}}});
+  const BodyMap map =
+      made({{.name = "s", .required = true, .pattern = "^[a-z]*$", .max_length = 8},
+            {.name = "i", .type = BodyType::integer, .required = true, .minimum = 0},
+            {.name = "b", .type = BodyType::boolean, .required = true},
+            {.name = "e", .required = true, .one_of = {"\"x\"", "\"y\""}}});
   const auto word = *rc::gen::container<std::string>(rc::gen::inRange('a', 'z'));
   std::map<std::string, std::string> values = {
       {"s", "\"" + word.substr(0, 8) + "\""},
