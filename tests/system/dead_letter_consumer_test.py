@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import rabbitmq  # noqa: E402
 import serve_test  # noqa: E402
-from reload_test import ReloadTest  # noqa: E402
+import reload_test  # noqa: E402
 from serve_test import SystemTest  # noqa: E402
 
 # Polls as short as a test wants them; the defaults are asserted below, and in C++ on a fake clock.
@@ -147,10 +147,10 @@ class DeadLetterConsumerTest(Consumed):
         server = self.relay(FAST)
         task = server.submit(type="flaky")
         self.assertEqual(server.ended(task)["state"], "dead")
-        log = ReloadTest.reload(self, server, f'[queue.relay]\non_dead = "fail"\n{FAST}{FLAKY}')
+        log = reload_test.ReloadTest.reload(self, server, f'[queue.relay]\non_dead = "fail"\n{FAST}{FLAKY}')
         self.assertIn("on_dead", log)
         self.failed(server, task)
-        ReloadTest.reload(self, server, f"[queue.relay]\n{FAST}{FLAKY}")
+        reload_test.ReloadTest.reload(self, server, f"[queue.relay]\n{FAST}{FLAKY}")
         self.said(server, "DLQ Consumer stopped")
         self.assertEqual(server.ended(server.submit(type="flaky"))["state"], "dead")
 

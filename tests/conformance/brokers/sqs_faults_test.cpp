@@ -146,6 +146,33 @@ TEST_F(SqsFaults, gives_every_copy_an_id_of_its_own_and_keeps_its_group) {
   EXPECT_EQ(ports::text_of(got[0].message.headers, "x-holdfast-group"), "orders");
 }
 
+// The first batch of a group is held up: nothing of the group overtakes it, and others do.
+TEST_F(SqsFaults, keeps_the_order_of_a_group_whatever_fails) {
+  BrokerWorld world(with(options()));
+  sqs.next("SendMessageBatch", ScriptedSqs::refuses("400 Bad", "RequestThrottled"));
+  sqs.next("SendMessageBatch", ScriptedSqs::refuses("400 Bad", "RequestThrottled"));
+  auto all = many("jobs.fifo", 25);
+  Outgoing other = to("jobs.fifo", "other");
+  other.message.message_id = "of its own group";
+  all.push_back(other);
+  EXPECT_THAT(fates(world.publish_all(std::move(all))), Each(Fate::confirmed));
+  std::vector<std::string> group;
+  for (const Seen& seen : sqs.seen("SendMessageBatch")) {
+    std::vector<std::string> bodies;
+    for (const Json& entry : ScriptedSqs::entries(seen.body)) {
+      if (entry.text_of("MessageGroupId") == "holdfast")
+        bodies.push_back(entry.text_of("MessageBody"));
+    }
+    // What was refused comes again, from its beginning.
+    if (!bodies.empty() && bodies[0] == "0") group.clear();
+    group.insert(group.end(), bodies.begin(), bodies.end());
+  }
+  std::vector<std::string> wanted;
+  for (int n = 0; n < 25; ++n)
+    wanted.push_back(std::to_string(n));
+  EXPECT_EQ(group, wanted);
+}
+
 TEST_F(SqsFaults, waits_as_long_as_a_server_asks_that_has_too_much_to_do) {
   BrokerWorld world(with(options()));
   sqs.next("SendMessageBatch",
@@ -326,6 +353,29 @@ TEST_F(SqsFaults, consumes_again_when_its_queue_had_vanished) {
   world.broker->acknowledge(consumer, recorder.got[0].tag);  // void
   world.close(consumer);
   EXPECT_THAT(sqs.seen("DeleteMessageBatch"), IsEmpty());
+}
+
+TEST_F(SqsFaults, makes_a_queue_again_that_has_vanished) {
+  Options options = this->options();
+  options.create = true;
+  BrokerWorld world(with(options));
+  ASSERT_TRUE(world.make_sure({.queues = {{.name = "jobs"}}}));
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = "jobs"}, recorder);
+  ASSERT_TRUE(world.until([&] { return recorder.times_consuming == 1; }));
+  EXPECT_THAT(sqs.seen("CreateQueue"), IsEmpty());
+  const auto gone = ScriptedSqs::refuses("400 Bad", "QueueDoesNotExist");
+  sqs.always("GetQueueUrl", gone);
+  sqs.always("ReceiveMessage", gone);
+  sqs.always("CreateQueue", [this](const Seen&) {
+    sqs.always("GetQueueUrl", nullptr);
+    sqs.always("ReceiveMessage", nullptr);
+    return testing::http_answer("200 OK", R"({"QueueUrl":"x"})");
+  });
+  ASSERT_TRUE(world.until([&] { return recorder.times_consuming == 2; }));
+  EXPECT_THAT(sqs.seen("CreateQueue"), SizeIs(1));
+  EXPECT_THAT(recorder.interruptions, SizeIs(1));
+  world.close(consumer);
 }
 
 TEST_F(SqsFaults, keeps_from_others_what_is_out_and_what_is_held) {
