@@ -209,7 +209,10 @@ RC_GTEST_PROP(RulesProperty, whatever_happens_limits_hold_and_the_token_only_gro
     RC_ASSERT(task.spent.attempts <= limit(policy.attempts));
     RC_ASSERT(task.spent.crashes <= limit(policy.crashes));
     RC_ASSERT(task.spent.deferrals <= limit(policy.deferrals));
-    RC_ASSERT(task.dead_reason.has_value() == (task.state == State::dead));
+    // Also of what was dead and is given up: so what is quarantined stays so.
+    const bool may_have_reason = task.state == State::dead || task.state == State::failed;
+    RC_ASSERT(task.state != State::dead || task.dead_reason.has_value());
+    RC_ASSERT(!task.dead_reason.has_value() || may_have_reason);
     if (is_terminal(task.state)) continue;
     RC_ASSERT(task.spent.attempts < limit(policy.attempts));
     RC_ASSERT(task.spent.crashes < limit(policy.crashes));
