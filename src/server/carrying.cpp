@@ -1,5 +1,6 @@
 #include "server/carrying.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -50,6 +51,15 @@ BrokerSettings settings_for(const config::Queue& queue, const config::Aws& aws,
           .visibility = queue.visibility,
           .max_receives = queue.max_receives,
           .aws = aws};
+}
+
+// SQS counts every delivery, and moves what was delivered too often to the dead letters: also what
+// a killed server had at hand and not begun. So no more is at hand there than will soon be run.
+std::size_t prefetch_of(const config::Queue& queue) {
+  constexpr int kBatch = 10;
+  const int soon = std::max(2 * queue.concurrency, kBatch);
+  return static_cast<std::size_t>(queue.is_at_sqs() ? std::min(queue.prefetch, soon)
+                                                    : queue.prefetch);
 }
 
 // Queues with the same of these share a broker and its connections.
@@ -112,7 +122,7 @@ Result<std::vector<engine::Carriage>> carriages_of(
              queue.dead_letter.empty() ? dead_letter_name(place->kind, at) : queue.dead_letter,
          .kind = queue.kind == config::QueueKind::quorum ? ports::QueueWish::Kind::quorum
                                                          : ports::QueueWish::Kind::classic,
-         .prefetch = static_cast<std::size_t>(queue.prefetch),
+         .prefetch = prefetch_of(queue),
          .confirmed = queue.answer == config::AnswerWhen::confirmed,
          .foreign_type = foreign_type_of(config, name, queue),
          .publish = publish_policy(queue.publish, log)});
