@@ -190,7 +190,7 @@ int run_recover(const Asked& asked, Io& io) {
   auto url = resolve_url(asked.from);
   if (!url) return complain(url.error(), kUsage);
   settings->broker.url = *std::move(url);
-  const auto place = server::place_of(settings->broker.url);
+  const auto place = server::broker_place(settings->broker.url, true);
   if (!place) return complain(place.error(), kUsage);
   RecoverProgress progress(io, asked.dry);
   const auto outcome =

@@ -216,10 +216,11 @@ Section<Queue> queue_section() {
                      carried),
           row<Queue>("kind", &Queue::kind, Choice<QueueKind>{"kind", kKinds}, no,
                      "how its queues are made at the broker: `classic` or `quorum`", at_rabbitmq),
-          row<Queue>("prefetch", &Queue::prefetch, Whole{1, 2000}, no,
-                     "most messages that the broker hands out before their tasks are settled; at SQS, "
-                     "which counts deliveries, never more than twice `concurrency`",
-                     carried),
+          row<Queue>(
+              "prefetch", &Queue::prefetch, Whole{1, 2000}, no,
+              "most messages that the broker hands out before their tasks are settled; at SQS, "
+              "which counts deliveries, never more than twice `concurrency`",
+              carried),
           row<Queue>("answer", &Queue::answer, Choice<AnswerWhen>{"answer", kAnswers}, no,
                      "when whoever hands in a task is answered: `confirmed` (201, the broker "
                      "has it) or `recorded` (202, it will be published)",

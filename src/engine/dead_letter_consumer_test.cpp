@@ -176,6 +176,7 @@ TEST(DeadLetterConsumer, T5_a_queue_of_which_nothing_is_said_keeps_its_dead_lett
   EXPECT_EQ(world.state(id), State::dead);
 }
 
+// C5.1
 TEST(DeadLetterConsumer, C5_1_every_dead_letter_is_processed_within_two_polls) {
   DeadWorld world;
   world.start({}, failing({.message = "no"}), {.attempts = 1});

@@ -141,6 +141,7 @@ TEST(DeadLetterMessages, C2_2_foreign_messages_may_ask_in_any_way) {
   EXPECT_FALSE(asks_for_retry({}));
 }
 
+// C3.4
 TEST(DeadLetterMessages, C3_4_a_message_of_no_record_is_deleted_without_an_error) {
   DeadWorld world;
   world.start(failing({.message = "no"}), {.attempts = 1});
@@ -359,6 +360,7 @@ TEST(DeadLetterMessages, the_store_leaves_time_for_the_message_to_come) {
   EXPECT_THAT(world.said("dead_letters.duplicate"), IsEmpty());
 }
 
+// C5.1
 TEST(DeadLetterMessages, C5_1_with_or_without_a_message_it_takes_two_polls_at_most) {
   for (const bool is_missing : {false, true}) {
     DeadWorld world;

@@ -20,12 +20,6 @@ constexpr Duration kPollWait = 1s;
 
 }  // namespace
 
-Result<RecoverPlace> place_of(const std::string& url) {
-  auto place = broker_place(url, true);
-  if (!place) return std::unexpected(std::move(place).error());
-  return RecoverPlace{.queue = place->queue, .text = place->text};
-}
-
 Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHooks& hooks) {
   auto place = broker_place(settings.broker.url, true);
   if (!place) return std::unexpected(std::move(place).error());

@@ -19,14 +19,6 @@ struct RecoverSettings {
   recovery::Options options = {};
 };
 
-// Where a URL leads, for people: without its password. Fails with invalid_argument for what names
-// no broker and queue that we know; the message does not repeat it.
-struct RecoverPlace {
-  std::string queue;
-  std::string text;  // "amqp://user@host:5672/%2f/app.dlq"
-};
-[[nodiscard]] Result<RecoverPlace> place_of(const std::string& url);
-
 struct RecoverHooks {
   recovery::Observer& observer;
   Logger log = {};  // for what the connection has to say

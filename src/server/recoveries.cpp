@@ -49,7 +49,8 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
                                       .endpoint = std::string(recover.endpoint.text.reveal()),
                                       .aws = recover.aws},
                            .journal = recover.journal};
-  if (auto place = place_of(settings.broker.url); !place) return std::unexpected(place.error());
+  if (auto place = broker_place(settings.broker.url, true); !place)
+    return std::unexpected(place.error());
   auto routes = routes_of(recover);
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);
@@ -98,7 +99,7 @@ Result<void> Recoveries::set(const std::map<std::string, config::Recover>& recov
   for (const auto& [name, recover] : recoveries) {
     auto settings = settings_of(recover);
     if (!settings) return check(recoveries);
-    auto place = place_of(settings->broker.url);
+    auto place = broker_place(settings->broker.url, true);
     next.emplace(name, std::make_unique<One>(One{.config = recover,
                                                  .settings = *std::move(settings),
                                                  .place = place ? place->text : ""}));

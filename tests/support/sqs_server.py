@@ -1,32 +1,17 @@
-"""A server that speaks SQS, written by others (fauxqs): on a port of its own, and gone with its test. Asked by its
-JSON, as clients of today do; Debian's botocore and awscli still speak the protocol before that."""
+"""fauxqs as a test of the whole program sees it: queues that are made, filled, counted and emptied by name."""
 
 import json
-import urllib.error
-import urllib.request
 
-from s3_servers import S3Server
+import sqs
 
 REGION = "us-east-1"
 # Who asks: fauxqs knows anybody.
 KEYS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
-class SqsServer(S3Server):
-    def __init__(self, port=0):
-        super().__init__("fauxqs", None, port)
-
-    def ask(self, operation, **what):
-        request = urllib.request.Request(self.url, json.dumps(what).encode(), {
-            "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": f"AmazonSQS.{operation}"})  # fmt: skip
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.loads(answer.read() or "{}")
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(f"{operation}: {error.read().decode()}") from error
-
+class SqsServer(sqs.Server):
     def url_of(self, queue):
-        return self.ask("GetQueueUrl", QueueName=queue)["QueueUrl"]
+        return self.call("GetQueueUrl", QueueName=queue)["QueueUrl"]
 
     def make(self, queue, dead=None, receives=3, **attributes):
         """The queue's URL; with a dead-letter queue behind it if one is named."""
@@ -35,10 +20,10 @@ class SqsServer(S3Server):
             attributes["RedrivePolicy"] = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": receives})
         if queue.endswith(".fifo"):
             attributes["FifoQueue"] = "true"
-        return self.ask("CreateQueue", QueueName=queue, Attributes=attributes)["QueueUrl"]
+        return self.call("CreateQueue", QueueName=queue, Attributes=attributes)["QueueUrl"]
 
     def attributes(self, queue):
-        return self.ask("GetQueueAttributes", QueueUrl=self.url_of(queue), AttributeNames=["All"])["Attributes"]
+        return self.call("GetQueueAttributes", QueueUrl=self.url_of(queue), AttributeNames=["All"])["Attributes"]
 
     def count(self, queue):
         """All that is there: to be had, under way and waiting for its time."""
@@ -46,10 +31,10 @@ class SqsServer(S3Server):
         return sum(int(seen["ApproximateNumberOfMessages" + kind]) for kind in ("", "NotVisible", "Delayed"))
 
     def send(self, queue, body, **more):
-        return self.ask("SendMessage", QueueUrl=self.url_of(queue), MessageBody=body, **more)["MessageId"]
+        return self.call("SendMessage", QueueUrl=self.url_of(queue), MessageBody=body, **more)["MessageId"]
 
     def receive(self, queue, most=10, **more):
-        return self.ask("ReceiveMessage", QueueUrl=self.url_of(queue), MaxNumberOfMessages=most,
+        return self.call("ReceiveMessage", QueueUrl=self.url_of(queue), MaxNumberOfMessages=most,
                         AttributeNames=["All"], MessageAttributeNames=["All"], **more).get("Messages") or []  # fmt: skip
 
     def take(self, queue, most=100):
@@ -61,5 +46,5 @@ class SqsServer(S3Server):
                 break
             for message in got:
                 found.append(message)
-                self.ask("DeleteMessage", QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                self.call("DeleteMessage", QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return found

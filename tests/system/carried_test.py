@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import unittest
 import urllib.request
 
@@ -18,23 +17,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import rabbitmq  # noqa: E402
 import serve_test  # noqa: E402
-from serve_test import Server, SystemTest  # noqa: E402
+from serve_test import SystemTest  # noqa: E402
+from waiting import eventually  # noqa: E402
 
 # Short, so that nothing waits for a real backoff; the defaults are asserted in C++.
 FAST = 'publish = { attempts = 3, first = "20ms" }\nconnect = { attempts = 1000, wait = "100ms" }\n'
 RETRY = 'retry = { attempts = 3, first = "100ms", cap = "100ms" }\n'
-
-
-def eventually(what, look, seconds=60):
-    """What `look` gives, once it gives something."""
-    end = time.monotonic() + seconds
-    while True:
-        found = look()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
 
 
 class CarriedTest(SystemTest):

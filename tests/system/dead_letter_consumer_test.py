@@ -7,7 +7,6 @@ Usage: dead_letter_consumer_test.py HOLDFAST"""
 import json
 import os
 import sys
-import time
 import unittest
 
 import pika
@@ -18,6 +17,7 @@ import rabbitmq  # noqa: E402
 import serve_test  # noqa: E402
 import reload_test  # noqa: E402
 from serve_test import SystemTest  # noqa: E402
+from waiting import eventually  # noqa: E402
 
 # Polls as short as a test wants them; the defaults are asserted below, and in C++ on a fake clock.
 FAST = 'dead_poll = "100ms"\ndead_wait = "100ms"\n'
@@ -27,18 +27,6 @@ queue = "relay"
 command = ["sh", "-c", "echo network timeout >&2; exit 1"]
 retry = { attempts = 3, first = "1ms" }
 """
-
-
-def eventually(what, look, seconds=120):
-    """What `look` gives, once it gives something."""
-    end = time.monotonic() + seconds
-    while True:
-        found = look()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
 
 
 class Consumed(SystemTest):

@@ -18,10 +18,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import relayer  # noqa: E402
 import serve_test  # noqa: E402
-from carried_test import eventually  # noqa: E402
 from serve_test import SystemTest  # noqa: E402
 from sqs_server import KEYS, SqsServer  # noqa: E402
 from tcp_proxy import Proxy  # noqa: E402
+from waiting import eventually  # noqa: E402
 
 # Short, so that nothing waits for a real backoff; the defaults are asserted in C++.
 QUICK = 'dead_poll = "200ms"\nconnect = { attempts = 1000, wait = "100ms" }\nvisibility = "2s"\n'

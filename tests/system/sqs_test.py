@@ -12,10 +12,11 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import serve_test  # noqa: E402
-from carried_test import RETRY, eventually  # noqa: E402
 from serve_test import SystemTest  # noqa: E402
 from sqs_server import KEYS, REGION, SqsServer  # noqa: E402
+from waiting import eventually  # noqa: E402
 
+RETRY = 'retry = { attempts = 3, first = "100ms", cap = "100ms" }\n'
 FAST = 'publish = { attempts = 3, first = "20ms" }\nconnect = { attempts = 1000, wait = "100ms" }\n'
 
 

@@ -1,0 +1,15 @@
+"""Waiting for what another process does."""
+
+import time
+
+
+def eventually(what, look, seconds=120):
+    """What `look` gives, once it gives something."""
+    end = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.02)
