@@ -1,14 +1,17 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include <holdfast/clock.hpp>
 #include <holdfast/result.hpp>
 
 #include "core/rules.hpp"
+#include "ports/news.hpp"
 #include "ports/records.hpp"
 
 // The seam between the engine and what keeps its tasks. A dozen verbs, each a value that says what
@@ -43,6 +46,9 @@ inline constexpr std::string_view kAway = "away:";
 // Takes up to `max` due tasks of one queue: by priority, then by due time, then in the order they
 // were submitted. Each is running afterwards, with the next token, until its lease ends. A paused
 // queue gives none, nor does one that has as many running as its concurrency allows.
+//
+// Where a store is shared and one asks in vain, the store's News tell when to ask again. Such a
+// store goes by a clock of its own, and takes `now` of Claim and Overdue as a hint.
 //
 // With `only`: of these, in this order, whatever their priority. Those that are not taken are told
 // of in `left`; one that waits and is due is left because there was no room for it. `next_due` is
@@ -266,6 +272,10 @@ struct OpenStore {
   std::unique_ptr<Store> reader;
   // No other process can hold claims in it, so at start every claim there is belongs to the dead.
   bool sole_owner = false;
+  // Of a store that several processes share: what the others do, and the time that all of them go
+  // by. Without: nobody else does anything, and the time is the machine's.
+  std::unique_ptr<News> news = {};
+  std::shared_ptr<Clock> clock = {};
 };
 
 }  // namespace holdfast::ports
