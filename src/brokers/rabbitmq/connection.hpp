@@ -9,6 +9,7 @@
 
 #include "brokers/rabbitmq/frames.hpp"
 #include "brokers/rabbitmq/rabbitmq.hpp"
+#include "io/tcp_wire.hpp"
 
 namespace holdfast::brokers::rabbitmq {
 
