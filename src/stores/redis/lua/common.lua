@@ -26,12 +26,14 @@
 -- that.
 local root = KEYS[1]
 local call = redis.call
-local pack, read = struct.pack, struct.unpack
+local pack = struct.pack
 
 local PENDING, RUNNING, RETRYING, SUCCEEDED, FAILED, DEAD, CANCELED = 0, 1, 2, 3, 4, 5, 6
 local HEAD = 113  -- bytes before the texts
 local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
 
+-- struct.unpack also gives where it ended.
+local function read(format, bytes, at) return (struct.unpack(format, bytes, at or 1)) end
 local function i8(number) return pack('>i8', number) end
 
 -- In microseconds; the server's own unless a test tells it.
@@ -132,7 +134,7 @@ local function wake(name, many)
       call('SREM', root .. 'S', name)
       return
     end
-    if call('SPUBLISH', root .. 'i' .. who, name) > 0 then many = many - 1 end
+    if call('PUBLISH', root .. 'i' .. who, name) > 0 then many = many - 1 end
   end
 end
 

@@ -46,7 +46,7 @@ local waits, ids, answers = {}, {}, {}
 
 local function accept(argument)
   local id = argument:sub(1, 16)
-  local which, flags = read('>I2B', argument, 17)
+  local which, flags = read('>I2', argument, 17), argument:byte(19)
   local queue = queues[which]
   local key = nil
   local place = root .. 't' .. id
