@@ -113,8 +113,7 @@ void add_target(CLI::App& verb, Target& target) {
   verb.add_option("--server", target.server, "Of a server: http://HOST:PORT or https://HOST:PORT")
       ->option_text("URL")
       ->group(group);
-  verb.add_option("--store", target.store,
-                  "Of a file, or of Redis: sqlite:PATH, redis://HOST:PORT; without it, holdfast.db")
+  verb.add_option("--store", target.store, "Of a file or Redis: sqlite:PATH, redis://HOST:PORT")
       ->option_text("URL")
       ->group(group);
   verb.add_option("--config", target.config, "Where the server's configuration says they are")

@@ -117,7 +117,7 @@ int run_verify(Options options, Io& io) {
 
 void add_verify(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb =
-      program.add_subcommand("verify", "Prove that no task is lost in a store, or repair it");
+      program.add_subcommand("verify", "Prove that no task is lost, or repair the store");
   verb->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto* file = verb->add_option("FILE", options->path, "File of an embedded store")

@@ -110,14 +110,12 @@ int work(const Options& options, Io& io) {
 }  // namespace
 
 void add_worker(CLI::App& program, Io& io, int& exit_code) {
-  CLI::App* verb =
-      program.add_subcommand("worker", "Run tasks of a server elsewhere, or of a shared store");
+  CLI::App* verb = program.add_subcommand("worker", "Run tasks of a server, or of a shared store");
   const auto options = std::make_shared<Options>();
   auto* server = verb->add_option("--server", options->server,
-                                  "Pull from it: http://HOST:PORT or https://HOST:PORT")
+                                  "Pull from it: http://HOST:PORT, https://HOST:PORT")
                      ->option_text("URL");
-  verb->add_option("--store", options->store,
-                   "Claim from it: redis://HOST:PORT; without it, the configuration's")
+  verb->add_option("--store", options->store, "Claim from it; without it, the configuration's")
       ->option_text("URL")
       ->excludes(server);
   verb->add_option("--config", options->config, "Which commands and webhooks to run")
