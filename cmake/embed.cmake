@@ -18,3 +18,17 @@ const std::string_view @name@ = R"holdfast(@text@)holdfast";
 ]=])
   target_sources(holdfast_${room} PRIVATE ${source})
 endfunction()
+
+# holdfast_embed_script(<name>): lua/<name>.lua of the store on Redis, as kName ("claim_these":
+# kClaimThese).
+function(holdfast_embed_script name)
+  string(REPLACE "_" ";" words ${name})
+  set(constant k)
+  foreach(word ${words})
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND constant ${first}${rest})
+  endforeach()
+  holdfast_embed(stores_redis ${constant} ${PROJECT_SOURCE_DIR}/src/stores/redis/lua/${name}.lua)
+endfunction()

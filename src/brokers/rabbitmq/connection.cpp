@@ -46,8 +46,13 @@ Connection::Connection(const Options& options, std::string name, const Clock& cl
 Result<void> Connection::begin() {
   const Location& at = options_.at;
   give_up_at_ = saturating_add(clock_.now(), options_.connect_timeout);
-  auto wire =
-      Wire::begin({.host = at.host, .port = at.port, .tls = at.tls, .ca_file = options_.ca_file});
+  auto wire = io::TcpWire::begin(
+      {.host = at.host,
+       .port = at.port,
+       .tls = at.tls,
+       .ca_file = options_.ca_file,
+       .peer = {.name = "the broker",
+                .tls_advice = ": use amqp://, or the port that takes TLS (usually 5671)"}});
   if (!wire) return std::unexpected(wire.error());
   wire_.emplace(std::move(*wire));
   last_read_ = last_written_ = clock_.now();

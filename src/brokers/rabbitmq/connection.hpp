@@ -9,7 +9,7 @@
 
 #include "brokers/rabbitmq/frames.hpp"
 #include "brokers/rabbitmq/rabbitmq.hpp"
-#include "brokers/rabbitmq/wire.hpp"
+#include "io/tcp_wire.hpp"
 
 namespace holdfast::brokers::rabbitmq {
 
@@ -76,7 +76,7 @@ class Connection {
   Listener& listener_;
 
   State state_ = State::connecting;
-  std::optional<Wire> wire_;
+  std::optional<io::TcpWire> wire_;
   FrameReader in_;
   MethodReader methods_;
   FrameWriter out_;

@@ -1,4 +1,4 @@
-#include "brokers/rabbitmq/tls.hpp"
+#include "io/tls.hpp"
 
 #include <algorithm>
 
@@ -7,10 +7,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::io {
 namespace {
-
-constexpr const char* kOperation = "connect to the broker";
 
 struct Free {
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
@@ -25,8 +23,8 @@ std::string reason() {
   return text ? text : "the connection was ended";
 }
 
-std::unexpected<Error> wrong(const std::string& what) {
-  return fail(ErrorCode::unavailable, kOperation, what);
+std::unexpected<Error> wrong(const Peer& peer, const std::string& what) {
+  return fail(ErrorCode::unavailable, "connect to " + peer.name, what);
 }
 
 bool is_address(const std::string& host) {
@@ -44,6 +42,7 @@ bool expect_host(SSL* ssl, const std::string& host) {
 }  // namespace
 
 struct Tls::Parts {
+  Peer peer;
   std::string host;
   std::unique_ptr<SSL_CTX, Free> context;
   std::unique_ptr<SSL, Free> ssl;
@@ -54,24 +53,27 @@ struct Tls::Parts {
 Tls::Tls(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Tls::~Tls() = default;
 
-Result<std::unique_ptr<Tls>> Tls::make(const std::string& host, const std::string& ca_file) {
+Result<std::unique_ptr<Tls>> Tls::make(const std::string& host, const std::string& ca_file,
+                                       Peer peer) {
   ERR_clear_error();
   auto parts = std::make_unique<Parts>();
+  parts->peer = std::move(peer);
   parts->host = host;
   parts->context.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* const context = parts->context.get();
-  if (!context) return wrong("no TLS: " + reason());
+  if (!context) return wrong(parts->peer, "no TLS: " + reason());
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   const int found = ca_file.empty()
                         ? SSL_CTX_set_default_verify_paths(context)
                         : SSL_CTX_load_verify_locations(context, ca_file.c_str(), nullptr);
   if (found != 1) {
-    return fail(ErrorCode::invalid_argument, kOperation,
+    return fail(ErrorCode::invalid_argument, "connect to " + parts->peer.name,
                 "cannot read the certificates in " + ca_file + ": " + reason());
   }
   parts->ssl.reset(SSL_new(context));
-  if (!parts->ssl || !expect_host(parts->ssl.get(), host)) return wrong("no TLS: " + reason());
+  if (!parts->ssl || !expect_host(parts->ssl.get(), host))
+    return wrong(parts->peer, "no TLS: " + reason());
   parts->in = BIO_new(BIO_s_mem());
   parts->out = BIO_new(BIO_s_mem());
   SSL_set_bio(parts->ssl.get(), parts->in, parts->out);
@@ -108,19 +110,18 @@ Result<bool> Tls::shake_hands() {
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return false;
   const long verified = SSL_get_verify_result(ssl);
   if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-    return wrong("the broker's certificate is not for " + parts_->host);
+    return wrong(parts_->peer, parts_->peer.name + "'s certificate is not for " + parts_->host);
   }
   if (verified != X509_V_OK) {
-    return wrong(std::string("the broker's certificate is not to be trusted: ") +
-                 X509_verify_cert_error_string(verified) +
-                 " (name the file of its authority, unless the system knows it)");
+    return wrong(parts_->peer, parts_->peer.name + "'s certificate is not to be trusted: " +
+                                   X509_verify_cert_error_string(verified) +
+                                   " (name the file of its authority, unless the system knows it)");
   }
   const std::string what = reason();
   if (what == "wrong version number") {
-    return wrong(
-        "there is no TLS at this port: use amqp://, or the port that takes TLS (usually 5671)");
+    return wrong(parts_->peer, "there is no TLS at this port" + parts_->peer.tls_advice);
   }
-  return wrong("no TLS: " + what);
+  return wrong(parts_->peer, "no TLS: " + what);
 }
 
 Result<std::size_t> Tls::read(std::span<char> into) {
@@ -130,8 +131,9 @@ Result<std::size_t> Tls::read(std::span<char> into) {
   if (done == 1) return read;
   const int why = SSL_get_error(parts_->ssl.get(), done);
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return 0;
-  if (why == SSL_ERROR_ZERO_RETURN) return wrong("the broker has ended the connection");
-  return wrong("TLS was broken off: " + reason());
+  if (why == SSL_ERROR_ZERO_RETURN)
+    return wrong(parts_->peer, parts_->peer.name + " has ended the connection");
+  return wrong(parts_->peer, "TLS was broken off: " + reason());
 }
 
 Result<void> Tls::write(std::string_view plain) {
@@ -139,7 +141,7 @@ Result<void> Tls::write(std::string_view plain) {
   std::size_t written = 0;
   // Into memory: it takes everything.
   if (SSL_write_ex(parts_->ssl.get(), plain.data(), plain.size(), &written) == 1) return {};
-  return wrong("TLS was broken off: " + reason());
+  return wrong(parts_->peer, "TLS was broken off: " + reason());
 }
 
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::io

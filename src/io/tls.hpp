@@ -7,7 +7,13 @@
 
 #include <holdfast/result.hpp>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::io {
+
+// How messages call the one at the other end.
+struct Peer {
+  std::string name = "the server";
+  std::string tls_advice = "";  // where there is no TLS at a port: what to do instead
+};
 
 // TLS between what a connection says and what its socket carries: bytes in, bytes out, no socket of
 // its own, so that nothing in it can wait or raise SIGPIPE. The certificate must be one of the
@@ -16,7 +22,7 @@ class Tls {
  public:
   // `ca_file`: whom to believe; empty: whom the system does.
   [[nodiscard]] static Result<std::unique_ptr<Tls>> make(const std::string& host,
-                                                         const std::string& ca_file);
+                                                         const std::string& ca_file, Peer peer);
   ~Tls();
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
@@ -41,4 +47,4 @@ class Tls {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::io

@@ -1,4 +1,4 @@
-#include "brokers/rabbitmq/wire.hpp"
+#include "io/tcp_wire.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,24 +10,22 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::io {
 namespace {
-
-constexpr const char* kOperation = "connect to the broker";
 
 std::string os_text(int error) {
   return std::generic_category().message(error);
 }
 
-std::unexpected<Error> refused(const Wire::To& to, int error) {
+std::unexpected<Error> refused(const TcpWire::To& to, int error) {
   std::string what = to.host + " port " + std::to_string(to.port) + ": " + os_text(error);
-  if (error == ECONNREFUSED) what += " (is the broker running, and is it this port?)";
-  return fail(ErrorCode::unavailable, kOperation, what);
+  if (error == ECONNREFUSED) what += " (is " + to.peer.name + " running, and is it this port?)";
+  return fail(ErrorCode::unavailable, "connect to " + to.peer.name, what);
 }
 
-std::unexpected<Error> broken(int error) {
-  return fail(ErrorCode::unavailable, "talk to the broker",
-              error == 0 ? "the broker has ended the connection"
+std::unexpected<Error> broken(const TcpWire::To& to, int error) {
+  return fail(ErrorCode::unavailable, "talk to " + to.peer.name,
+              error == 0 ? to.peer.name + " has ended the connection"
                          : "the connection is broken: " + os_text(error));
 }
 
@@ -37,17 +35,17 @@ bool for_now(int error) {
 
 }  // namespace
 
-Result<Wire> Wire::begin(To to) {
+Result<TcpWire> TcpWire::begin(To to) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const std::string port = std::to_string(to.port);
   const int failed = getaddrinfo(to.host.c_str(), port.c_str(), &hints, &found);
   if (failed != 0) {
-    return fail(ErrorCode::unavailable, kOperation,
+    return fail(ErrorCode::unavailable, "connect to " + to.peer.name,
                 to.host + ": " + (failed == EAI_SYSTEM ? os_text(errno) : gai_strerror(failed)));
   }
-  Wire wire;
+  TcpWire wire;
   for (const addrinfo* one = found; one; one = one->ai_next) {
     auto& address = wire.addresses_.emplace_back();
     std::memcpy(&address.address, one->ai_addr, one->ai_addrlen);
@@ -58,7 +56,7 @@ Result<Wire> Wire::begin(To to) {
   std::ranges::reverse(wire.addresses_);
   wire.to_ = std::move(to);
   if (wire.to_.tls) {
-    auto tls = Tls::make(wire.to_.host, wire.to_.ca_file);
+    auto tls = Tls::make(wire.to_.host, wire.to_.ca_file, wire.to_.peer);
     if (!tls) return std::unexpected(tls.error());
     wire.tls_ = std::move(*tls);
   }
@@ -67,7 +65,7 @@ Result<Wire> Wire::begin(To to) {
 }
 
 // Leaves a socket behind that is connecting, or connected.
-Result<void> Wire::connect_to_next() {
+Result<void> TcpWire::connect_to_next() {
   int error = EADDRNOTAVAIL;
   while (!addresses_.empty()) {
     const Address address = addresses_.back();
@@ -87,13 +85,13 @@ Result<void> Wire::connect_to_next() {
   return refused(to_, error);
 }
 
-short Wire::events(bool has_more) {
+short TcpWire::events(bool has_more) {
   if (!tcp_up_) return POLLOUT;
   const bool encrypted_left = tls_ && !tls_->to_send().empty();
   return static_cast<short>(POLLIN | (has_more || encrypted_left ? POLLOUT : 0));
 }
 
-Result<bool> Wire::connected() {
+Result<bool> TcpWire::connected() {
   if (up_) return true;
   if (!tcp_up_) {
     int error = 0;
@@ -122,7 +120,7 @@ Result<bool> Wire::connected() {
   }
 }
 
-Result<std::size_t> Wire::read(std::span<char> into) {
+Result<std::size_t> TcpWire::read(std::span<char> into) {
   if (!tls_) return receive(into);
   for (;;) {
     auto plain = tls_->read(into);
@@ -134,7 +132,7 @@ Result<std::size_t> Wire::read(std::span<char> into) {
   }
 }
 
-Result<std::size_t> Wire::write(std::string_view bytes) {
+Result<std::size_t> TcpWire::write(std::string_view bytes) {
   if (!tls_) return send(bytes);
   if (auto sent = send_encrypted(); !sent) return std::unexpected(sent.error());
   if (!tls_->to_send().empty() || bytes.empty()) return 0;
@@ -145,23 +143,23 @@ Result<std::size_t> Wire::write(std::string_view bytes) {
   return bytes.size();
 }
 
-Result<std::size_t> Wire::receive(std::span<char> into) {
+Result<std::size_t> TcpWire::receive(std::span<char> into) {
   const ssize_t came = ::recv(fd(), into.data(), into.size(), 0);
   if (came > 0) return static_cast<std::size_t>(came);
-  if (came == 0) return broken(0);
+  if (came == 0) return broken(to_, 0);
   if (for_now(errno)) return 0;
-  return broken(errno);
+  return broken(to_, errno);
 }
 
-Result<std::size_t> Wire::send(std::string_view bytes) {
+Result<std::size_t> TcpWire::send(std::string_view bytes) {
   if (bytes.empty()) return 0;
   const ssize_t taken = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (taken >= 0) return static_cast<std::size_t>(taken);
   if (for_now(errno)) return 0;
-  return broken(errno);
+  return broken(to_, errno);
 }
 
-Result<void> Wire::send_encrypted() {
+Result<void> TcpWire::send_encrypted() {
   for (auto bytes = tls_->to_send(); !bytes.empty(); bytes = tls_->to_send()) {
     auto taken = send(bytes);
     if (!taken) return std::unexpected(taken.error());
@@ -171,4 +169,4 @@ Result<void> Wire::send_encrypted() {
   return {};
 }
 
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::io

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,23 +11,24 @@
 
 #include <holdfast/result.hpp>
 
-#include "brokers/rabbitmq/tls.hpp"
+#include "io/tls.hpp"
 #include "io/unique_fd.hpp"
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::io {
 
-// Bytes to a broker and back, over TCP and, if so asked, TLS. Nothing in it waits but the look-up
+// Bytes to a server and back, over TCP and, if so asked, TLS. Nothing in it waits but the look-up
 // of the host's name, in begin(). Threads: one.
-class Wire {
+class TcpWire {
  public:
   struct To {
     std::string host;
     std::uint16_t port = 0;
     bool tls = false;
     std::string ca_file = {};
+    Peer peer = {};
   };
 
-  [[nodiscard]] static Result<Wire> begin(To to);
+  [[nodiscard]] static Result<TcpWire> begin(To to);
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   // What poll is to wait for. `has_more`: whether there is something to be written.
@@ -48,7 +51,7 @@ class Wire {
     int family = 0;
   };
 
-  Wire() = default;
+  TcpWire() = default;
   [[nodiscard]] Result<void> connect_to_next();
   [[nodiscard]] Result<std::size_t> receive(std::span<char> into);
   [[nodiscard]] Result<std::size_t> send(std::string_view bytes);
@@ -56,11 +59,11 @@ class Wire {
 
   To to_;
   std::vector<Address> addresses_;  // not tried yet, last first
-  io::UniqueFd socket_;
+  UniqueFd socket_;
   bool tcp_up_ = false;
   bool up_ = false;
   std::unique_ptr<Tls> tls_;
   std::vector<char> encrypted_;
 };
 
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::io

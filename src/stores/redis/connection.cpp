@@ -1,0 +1,105 @@
+#include "stores/redis/connection.hpp"
+
+#include <new>
+#include <utility>
+
+#include <hiredis/hiredis.h>
+
+namespace holdfast::stores::redis {
+namespace {
+
+// Few answers are larger. The reader moves what it has not read yet with every answer that it
+// gives, so more at once would cost more than it saves.
+constexpr std::size_t kReceivedAtOnce = std::size_t{32} * 1024;
+
+}  // namespace
+
+OrTrouble<std::unique_ptr<Connection>> Connection::open(const Address::Host& host,
+                                                        const SessionOptions& options,
+                                                        const StopSignal& stop,
+                                                        const Clock& clock) {
+  io::TcpWire::To to{
+      .host = host.name,
+      .port = host.port,
+      .tls = options.address.tls,
+      .ca_file = options.address.ca_file,
+      .peer = {.name = "Redis",
+               .tls_advice = ": use redis://, or the port that takes TLS (tls-port there)"}};
+  auto stream = Stream::connect(std::move(to), options.connect_timeout, stop, clock);
+  if (!stream) return std::unexpected(lost(std::move(stream.error())));
+  return std::make_unique<Connection>(std::move(*stream), host, options.answer_timeout);
+}
+
+Connection::Connection(Stream stream, Address::Host host, Duration silence)
+    : stream_(std::move(stream)),
+      host_(std::move(host)),
+      silence_(silence),
+      reader_(redisReaderCreate()),
+      received_(kReceivedAtOnce) {
+  if (!reader_) throw std::bad_alloc();
+}
+
+void Connection::FreeReader::operator()(redisReader* reader) const noexcept {
+  redisReaderFree(reader);
+}
+
+OrTrouble<void> Connection::ask(std::string_view commands, std::size_t answers,
+                                const Answered& answered) {
+  for (;;) {
+    while (answers > 0) {
+      auto answer = next_answer();
+      if (!answer) return std::unexpected(std::move(answer.error()));
+      if (!*answer) break;
+      answered(std::move(**answer));
+      --answers;
+    }
+    if (answers == 0) return {};
+    auto moved = stream_.move(commands, received_, silence_);
+    if (!moved) return std::unexpected(lost(std::move(moved.error())));
+    if (moved->nothing()) return std::unexpected(silent());
+    commands.remove_prefix(moved->sent);
+    if (redisReaderFeed(reader_.get(), received_.data(), moved->received) != REDIS_OK)
+      throw std::bad_alloc();
+  }
+}
+
+OrTrouble<std::vector<OwnedReply>> Connection::ask(const Pipeline& commands) {
+  std::vector<OwnedReply> answers;
+  auto asked = ask(commands.bytes_from(0), commands.size(),
+                   [&](OwnedReply reply) { answers.push_back(std::move(reply)); });
+  if (!asked) return std::unexpected(std::move(asked.error()));
+  return answers;
+}
+
+OrTrouble<std::optional<OwnedReply>> Connection::hear(Duration at_most) {
+  for (;;) {
+    auto answer = next_answer();
+    if (!answer || *answer) return answer;
+    auto moved = stream_.move({}, received_, at_most);
+    if (!moved) return std::unexpected(lost(std::move(moved.error())));
+    if (moved->nothing()) return std::optional<OwnedReply>();
+    if (redisReaderFeed(reader_.get(), received_.data(), moved->received) != REDIS_OK)
+      throw std::bad_alloc();
+  }
+}
+
+OrTrouble<std::optional<OwnedReply>> Connection::next_answer() {
+  void* reply = nullptr;
+  if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+    return std::unexpected(
+        lost({ErrorCode::unavailable, "talk to Redis",
+              "what answers at " + host_.name + " port " + std::to_string(host_.port) +
+                  " does not speak as Redis does: " + reader_->errstr}));
+  }
+  if (!reply) return std::optional<OwnedReply>();
+  return std::optional(OwnedReply(static_cast<redisReply*>(reply)));
+}
+
+Trouble Connection::silent() const {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(silence_).count();
+  return lost({ErrorCode::unavailable, "talk to Redis",
+               host_.name + " port " + std::to_string(host_.port) + " was silent for " +
+                   std::to_string(ms) + " ms"});
+}
+
+}  // namespace holdfast::stores::redis

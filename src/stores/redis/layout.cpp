@@ -1,0 +1,325 @@
+#include "stores/redis/layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/utf8.hpp"
+
+namespace holdfast::stores::redis {
+namespace {
+
+using core::State;
+
+constexpr std::uint8_t kHasAttempts = 1;
+constexpr std::uint8_t kHasDeadline = 2;
+constexpr std::uint8_t kWasCarried = 4;
+constexpr std::uint8_t kRetryOnFailure = 1;
+constexpr std::uint8_t kOwnAttempts = 2;
+constexpr std::uint8_t kOwnTimeout = 4;
+
+using std::chrono::floor;
+using std::chrono::microseconds;
+constexpr std::int64_t kEarliest = floor<microseconds>(WallTime::min()).time_since_epoch().count();
+constexpr std::int64_t kLatest = floor<microseconds>(WallTime::max()).time_since_epoch().count();
+
+template <int kBytes>
+void append_big_endian(std::string& bytes, std::uint64_t value) {
+  std::array<char, kBytes> text;
+  for (int at = kBytes - 1; at >= 0; --at) {
+    text[static_cast<std::size_t>(at)] = static_cast<char>(value & 0xffU);
+    value >>= 8U;
+  }
+  bytes.append(text.data(), text.size());
+}
+
+void append_signed(std::string& bytes, std::int64_t value) {
+  append_8(bytes, static_cast<std::uint64_t>(value));
+}
+
+void append_time(std::string& bytes, WallTime time) {
+  append_signed(bytes, redis::microseconds(time));
+}
+
+void append_text(std::string& bytes, std::string_view text) {
+  append_4(bytes, text.size());
+  bytes += text;
+}
+
+void append_failure(std::string& bytes, const Failure& failure) {
+  append_1(bytes, static_cast<std::uint8_t>(failure.kind));
+  for (const auto& number : {failure.http_status, failure.exit_code, failure.os_error}) {
+    append_1(bytes, number ? 1 : 0);
+    append_4(bytes, static_cast<std::uint32_t>(number.value_or(0)));
+  }
+  append_1(bytes, failure.retry_after ? 1 : 0);
+  append_signed(bytes, failure.retry_after.value_or(Duration()).count());
+  append_text(bytes, utf8_prefix(failure.message, ports::kKeptMessageBytes));
+}
+
+// Reads from the front. Once something was missing, all that follows is nothing.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : rest_(bytes) {}
+
+  [[nodiscard]] std::string_view take(std::size_t count) {
+    if (count > rest_.size()) {
+      is_whole_ = false;
+      rest_ = {};
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  [[nodiscard]] std::uint64_t number(std::size_t bytes) { return read_big_endian(take(bytes)); }
+  [[nodiscard]] std::int64_t signed_8() { return static_cast<std::int64_t>(number(8)); }
+  [[nodiscard]] int signed_4() { return static_cast<int>(static_cast<std::uint32_t>(number(4))); }
+  [[nodiscard]] WallTime time() { return wall_time(signed_8()); }
+  [[nodiscard]] std::string_view text() { return take(static_cast<std::size_t>(number(4))); }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+
+ private:
+  std::string_view rest_;
+  bool is_whole_ = true;
+};
+
+Failure read_failure(Bytes& bytes) {
+  Failure failure;
+  failure.kind = static_cast<FailureKind>(bytes.number(1));
+  for (auto* number : {&failure.http_status, &failure.exit_code, &failure.os_error}) {
+    const bool is_there = bytes.number(1) != 0;
+    const int value = bytes.signed_4();
+    if (is_there) *number = value;
+  }
+  const bool waits = bytes.number(1) != 0;
+  const Duration wait(bytes.signed_8());
+  if (waits) failure.retry_after = wait;
+  failure.message = bytes.text();
+  return failure;
+}
+
+void append_spent(std::string& bytes, const core::Spent& spent) {
+  for (const int count : {spent.attempts, spent.crashes, spent.deferrals, spent.replays})
+    append_4(bytes, static_cast<std::uint32_t>(count));
+}
+
+// Bytes 1 to 67: from the state to the fingerprint.
+struct Beginning {
+  State state = State::pending;
+  std::uint8_t flags = 0;
+  std::optional<core::DeadReason> dead_reason = {};
+  core::Spent spent = {};
+  core::Token token = {};
+  WallTime due{};
+  WallTime changed{};
+  Duration previous_wait{};
+  std::optional<WallTime> deadline = {};
+  Fingerprint fingerprint = {};
+};
+
+void append_beginning(std::string& bytes, const Beginning& is) {
+  append_1(bytes, static_cast<std::uint8_t>(is.state));
+  append_1(bytes, is.flags | (is.deadline ? kHasDeadline : 0));
+  append_1(bytes, is.dead_reason ? static_cast<std::uint8_t>(*is.dead_reason) + 1 : 0);
+  append_spent(bytes, is.spent);
+  append_8(bytes, is.token.value);
+  append_time(bytes, is.due);
+  append_time(bytes, is.changed);
+  append_signed(bytes, is.previous_wait.count());
+  append_time(bytes, is.deadline.value_or(WallTime()));
+  append_8(bytes, is.fingerprint.value());
+}
+
+bool read_one_attempt(std::string_view entry, ports::PastAttempt& attempt) {
+  Bytes bytes(entry);
+  attempt.token.value = bytes.number(8);
+  attempt.event = static_cast<core::Event>(bytes.number(1));
+  attempt.started = bytes.time();
+  attempt.ended = bytes.time();
+  attempt.owner = bytes.take(static_cast<std::size_t>(bytes.number(2)));
+  if (bytes.number(1) != 0) attempt.failure = read_failure(bytes);
+  return bytes.is_whole();
+}
+
+}  // namespace
+
+std::int64_t microseconds(WallTime time) noexcept {
+  return floor<std::chrono::microseconds>(time).time_since_epoch().count();
+}
+
+WallTime wall_time(std::int64_t microseconds) noexcept {
+  if (microseconds <= kEarliest) return WallTime::min();
+  if (microseconds >= kLatest) return WallTime::max();
+  return WallTime(std::chrono::microseconds(microseconds));
+}
+
+WallTime wall_time(std::string_view eight_bytes) noexcept {
+  return wall_time(static_cast<std::int64_t>(read_big_endian(eight_bytes)));
+}
+
+std::string_view id_bytes(const TaskId& id) noexcept {
+  const Uuid::Bytes& bytes = id.uuid().bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TaskId task_id(std::string_view sixteen_bytes) noexcept {
+  Uuid::Bytes bytes{};
+  std::memcpy(bytes.data(), sixteen_bytes.data(), std::min(bytes.size(), sixteen_bytes.size()));
+  return TaskId(Uuid(bytes));
+}
+
+void append_1(std::string& bytes, std::uint64_t value) {
+  bytes.push_back(static_cast<char>(value));
+}
+void append_2(std::string& bytes, std::uint64_t value) {
+  append_big_endian<2>(bytes, value);
+}
+void append_4(std::string& bytes, std::uint64_t value) {
+  append_big_endian<4>(bytes, value);
+}
+void append_8(std::string& bytes, std::uint64_t value) {
+  append_big_endian<8>(bytes, value);
+}
+
+std::uint64_t read_big_endian(std::string_view bytes) noexcept {
+  std::uint64_t value = 0;
+  for (const char byte : bytes)
+    value = value << 8U | static_cast<std::uint8_t>(byte);
+  return value;
+}
+
+void append_new_record(std::string& bytes, const ports::NewTask& task) {
+  const std::size_t begin = bytes.size();
+  const std::uint8_t carried = task.carried ? kWasCarried : 0;
+  append_beginning(bytes, {.flags = carried,
+                           .spent = {.attempts = std::max(task.attempts, 0)},
+                           .due = task.due,
+                           .changed = task.created,
+                           .deadline = task.deadline});
+  append_8(bytes, 0);  // lease
+  append_4(bytes, 0);  // owner
+  append_8(bytes, 0);  // carried with no token, if at all
+  append_1(bytes, static_cast<std::uint8_t>(task.priority + 100));
+  append_time(bytes, task.created);
+  append_1(bytes, (task.retry_on_failure ? kRetryOnFailure : 0) |
+                      (task.limits.attempts ? kOwnAttempts : 0) |
+                      (task.limits.timeout ? kOwnTimeout : 0));
+  const std::size_t offset = bytes.size();
+  append_4(bytes, 0);
+  append_text(bytes, task.type);
+  append_text(bytes, task.key);
+  append_text(bytes, task.trace);
+  if (task.limits.attempts) append_4(bytes, static_cast<std::uint32_t>(*task.limits.attempts));
+  if (task.limits.timeout) append_signed(bytes, task.limits.timeout->count());
+  constexpr std::size_t kNumberAndQueue = 12;
+  std::string payload_begins;
+  append_4(payload_begins, bytes.size() - begin + kNumberAndQueue);
+  bytes.replace(offset, payload_begins.size(), payload_begins);
+  bytes += task.payload;
+}
+
+void append_change(std::string& bytes, const ports::Change::One& one) {
+  const core::Transition& transition = one.transition;
+  const bool to_group = transition.to == State::failed || transition.to == State::dead;
+  const bool has_result = transition.to == State::succeeded;
+  bytes += id_bytes(one.id);
+  append_8(bytes, one.token.value);
+  append_1(bytes, static_cast<std::uint8_t>(transition.from));
+  append_1(bytes, static_cast<std::uint8_t>(transition.event));
+  append_1(bytes, (transition.failure ? 1U : 0U) | (has_result ? 2U : 0U));
+  append_beginning(bytes, {.state = transition.to,
+                           .dead_reason = transition.dead_reason,
+                           .spent = transition.spent,
+                           .token = transition.token,
+                           .due = transition.due,
+                           .changed = transition.due - transition.wait,
+                           .previous_wait = transition.previous_wait,
+                           .deadline = transition.deadline,
+                           .fingerprint = to_group ? one.fingerprint : Fingerprint()});
+  std::string failure;
+  if (transition.failure) append_failure(failure, *transition.failure);
+  append_text(bytes, failure);
+  append_text(bytes, has_result ? std::string_view(one.result) : "");
+  std::string_view example;
+  if (to_group && transition.failure) {
+    example = utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
+  } else if (to_group && transition.dead_reason) {
+    example = to_string(*transition.dead_reason);
+  }
+  append_text(bytes, example);
+}
+
+std::string group_name(State state, Fingerprint fingerprint) {
+  std::string name;
+  append_1(name, static_cast<std::uint8_t>(state));
+  append_8(name, fingerprint.value());
+  for (char& byte : name)
+    byte = static_cast<char>(~byte);
+  return name;
+}
+
+std::optional<Kept> read_record(const TaskId& id, std::string_view record_bytes) {
+  Bytes bytes(record_bytes);
+  Kept kept;
+  ports::TaskRecord& record = kept.record;
+  core::Task& task = record.task;
+  record.id = id;
+  task.state = static_cast<State>(bytes.number(1));
+  const std::uint64_t flags = bytes.number(1);
+  const std::uint64_t reason = bytes.number(1);
+  if (reason > 0) task.dead_reason = static_cast<core::DeadReason>(reason - 1);
+  for (int* count :
+       {&task.spent.attempts, &task.spent.crashes, &task.spent.deferrals, &task.spent.replays}) {
+    *count = bytes.signed_4();
+  }
+  task.token.value = bytes.number(8);
+  task.due = bytes.time();
+  record.changed = bytes.time();
+  task.previous_wait = Duration(bytes.signed_8());
+  const WallTime deadline = bytes.time();
+  if ((flags & kHasDeadline) != 0) task.deadline = deadline;
+  record.fingerprint = Fingerprint(bytes.number(8));
+  record.lease_end = bytes.time();
+  (void)bytes.number(4);  // the owner, whose name is told apart
+  const core::Token carried{bytes.number(8)};
+  if ((flags & kWasCarried) != 0) kept.carried = carried;
+  kept.number = bytes.signed_8();
+  (void)bytes.number(4);  // likewise the queue
+  record.priority = static_cast<int>(bytes.number(1)) - 100;
+  task.created = bytes.time();
+  const std::uint64_t own = bytes.number(1);
+  record.retry_on_failure = (own & kRetryOnFailure) != 0;
+  (void)bytes.number(4);
+  record.type = bytes.text();
+  record.key = bytes.text();
+  record.trace = bytes.text();
+  if ((own & kOwnAttempts) != 0) record.limits.attempts = bytes.signed_4();
+  if ((own & kOwnTimeout) != 0) record.limits.timeout = Duration(bytes.signed_8());
+  record.payload = bytes.rest();
+  if (!bytes.is_whole() || task.state > State::canceled) return std::nullopt;
+  return kept;
+}
+
+bool read_attempts(std::string_view all, Attempts which, ports::TaskRecord& record) {
+  if (all.empty()) return true;
+  Bytes bytes(all);
+  const std::uint64_t many = bytes.number(1);
+  const std::string_view failure = bytes.text();
+  if (!bytes.is_whole()) return false;
+  if (!failure.empty()) {
+    Bytes of_failure(failure);
+    record.task.last_failure = read_failure(of_failure);
+    if (!of_failure.is_whole()) return false;
+  }
+  if (which == Attempts::beginning) return true;
+  const int result = bytes.signed_4();
+  if (result >= 0) record.result = std::string(bytes.take(static_cast<std::size_t>(result)));
+  for (std::uint64_t at = 0; at < many; ++at) {
+    ports::PastAttempt& attempt = record.attempts.emplace_back();
+    if (!read_one_attempt(bytes.text(), attempt)) return false;
+  }
+  return bytes.is_whole();
+}
+
+}  // namespace holdfast::stores::redis

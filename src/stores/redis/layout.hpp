@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/result.hpp>
+
+#include "ports/store.hpp"
+
+// How tasks are kept in Redis, byte by byte: lua/common.lua says where everything stands, and this is
+// the same for C++.
+namespace holdfast::stores::redis {
+
+// Before the texts: what scripts change in place.
+inline constexpr std::size_t kHeadBytes = 113;
+
+// To the microsecond; the ends of what can be told stay what they are.
+[[nodiscard]] std::int64_t microseconds(WallTime time) noexcept;
+[[nodiscard]] WallTime wall_time(std::int64_t microseconds) noexcept;
+[[nodiscard]] WallTime wall_time(std::string_view eight_bytes) noexcept;
+
+[[nodiscard]] std::string_view id_bytes(const TaskId& id) noexcept;  // as long as the id is there
+[[nodiscard]] TaskId task_id(std::string_view sixteen_bytes) noexcept;
+
+// Big-endian, behind what is there.
+void append_1(std::string& bytes, std::uint64_t value);
+void append_2(std::string& bytes, std::uint64_t value);
+void append_4(std::string& bytes, std::uint64_t value);
+void append_8(std::string& bytes, std::uint64_t value);
+[[nodiscard]] std::uint64_t read_big_endian(std::string_view bytes) noexcept;
+
+// The record of a new task, without its number and its queue, which the script knows.
+void append_new_record(std::string& bytes, const ports::NewTask& task);
+
+// How a change is handed to its script.
+void append_change(std::string& bytes, const ports::Change::One& one);
+
+// The name of a group in keys: see group_of in lua/common.lua.
+[[nodiscard]] std::string group_name(core::State state, Fingerprint fingerprint);
+
+// What stands in a record beside what is told of it.
+struct Kept {
+  ports::TaskRecord record = {};
+  std::int64_t number = 0;
+  std::optional<core::Token> carried = {};  // with which a broker had a message for it
+};
+
+// A record as it was read. `payload` may have been left out. Nothing: it cannot be ours.
+[[nodiscard]] std::optional<Kept> read_record(const TaskId& id, std::string_view bytes);
+
+// What is known of its attempts: the last failure and the result; and each attempt, if all of it was
+// read. False: it cannot be ours.
+enum class Attempts : bool { beginning, all };
+[[nodiscard]] bool read_attempts(std::string_view bytes, Attempts which, ports::TaskRecord& record);
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,113 @@
+-- Takes due tasks of a queue: by priority, then due time, then as they were submitted.
+-- Arguments: caller, call, time (or empty), queue, how many, owner, lease, instance of the caller, most
+--   bytes in all.
+-- Returns 1 if the queue is blocked or 0, the next due time or "", the time, the end of the lease, and for
+--   each task its record as it waited and the beginning of its attempts.
+local instance = ARGV[8]
+local name = ARGV[4]
+
+local before = told_before()
+if before then
+  local owner4 = pack('>I4', owner_number(ARGV[6], instance))
+  local answer = { before[1], before[2], before[3], before[4] }
+  for at = 5, #before do
+    local id = before[at]:sub(1, 16)
+    local record = as_it_waited(id, before[at]:byte(17), before[at]:sub(18, 25), owner4)
+    if record then
+      answer[#answer + 1] = record
+      answer[#answer + 1] = attempts_head(id, record)
+    end
+  end
+  return answer
+end
+
+local now = time_now(ARGV[3])
+local now8 = i8(now)
+local many = tonumber(ARGV[5])
+local queue = queue_number(name)
+
+local function sleep()
+  call('ZADD', root .. 's' .. name, now, instance)
+  call('SADD', root .. 'S', name)
+end
+
+if not queue then
+  if many > 0 then sleep() end
+  return { '0', '', now8, '' }
+end
+
+local settings = call('HMGET', root .. 'c' .. queue, 'paused', 'concurrency', RUNNING)
+local is_paused = settings[1] == '1'
+local concurrency = tonumber(settings[2] or 0)
+local running = tonumber(settings[3] or 0)
+local room = many
+if is_paused then room = 0 end
+if concurrency > 0 then room = math.min(room, math.max(concurrency - running, 0)) end
+
+local lease_end, lease8 = lease_end_of(now, ARGV[7])
+local owner, owner4
+local answer = { '', '', now8, lease8 }
+local kept = { '', '', now8, lease8 }
+local bytes_left = tonumber(ARGV[9])
+local runs = {}
+local from = { [PENDING] = 0, [RETRYING] = 0 }
+local next_member, next_score
+
+for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
+  local line = root .. 'w' .. queue .. ':' .. priority
+  local taken = 0
+  if room > 0 and bytes_left > 0 then
+    local members = call('ZRANGEBYSCORE', line, '-inf', now, 'LIMIT', 0, room)
+    for _, member in ipairs(members) do
+      local id = member:sub(9)
+      local record = call('GET', root .. 't' .. id)
+      taken = taken + 1
+      if record then
+        if not owner then
+          owner = owner_number(ARGV[6], instance)
+          owner4 = pack('>I4', owner)
+        end
+        local state = record:byte(1)
+        call('SETRANGE', root .. 't' .. id, 0, running_head(record, now8, lease8, owner4))
+        runs[#runs + 1] = lease_end
+        runs[#runs + 1] = member
+        from[state] = (from[state] or 0) + 1
+        answer[#answer + 1] = record
+        answer[#answer + 1] = attempts_head(id, record)
+        kept[#kept + 1] = id .. string.char(state) .. record:sub(28, 35)
+        room = room - 1
+        bytes_left = bytes_left - #record
+        if bytes_left <= 0 then break end
+      end
+    end
+    if taken > 0 then call('ZREMRANGEBYRANK', line, 0, taken - 1) end
+  end
+  local head = call('ZRANGE', line, 0, 0, 'WITHSCORES')
+  if not head[1] then
+    call('ZREM', root .. 'p' .. queue, priority)
+  elseif not next_score or tonumber(head[2]) < next_score then
+    next_score = tonumber(head[2])
+    next_member = head[1]
+  end
+end
+
+local given = #runs / 2
+if given > 0 then
+  in_slices('ZADD', root .. 'r', runs)
+  local counts = root .. 'c' .. queue
+  for state, many_of in pairs(from) do
+    if many_of > 0 then call('HINCRBY', counts, state, -many_of) end
+  end
+  running = call('HINCRBY', counts, RUNNING, given)
+  call('HINCRBY', root .. 'l', owner, given)
+end
+if next_member then
+  answer[2] = call('GETRANGE', root .. 't' .. next_member:sub(9), 27, 34)
+end
+answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
+if given < many then sleep() end
+if given > 0 then
+  kept[1], kept[2] = answer[1], answer[2]
+  keep_told(kept)
+end
+return answer

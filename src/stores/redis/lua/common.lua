@@ -1,0 +1,161 @@
+-- What all scripts share. KEYS[1] is the tag of the store, "{hf}": every key begins with it, so all of
+-- a store is in one slot of a cluster. docs/redis.md says what each key is.
+--
+--   t<id>         a task: its record (below)               a<id>         how its attempts ended (below)
+--   k<key>        the id of the task with that key         n<number/256> ids by number, 16 bytes each
+--   N             which n there are                        m             numbers given, tasks removed
+--   q, Q          queues: name to number, and back         c<queue>      counts by state, settings
+--   p<queue>      priorities in use                        w<queue>:<priority>  what waits, by due time
+--   r             what runs, by the end of its lease       e<state>:<queue>     what has ended, by when
+--   G, x<group>   groups by when they were last seen       g<group>      the tasks of a group
+--   o, O          owners: name to number, and back         l, b          what each runs; away since
+--   s<queue name> who waits for tasks of it                S             queues that somebody waits for
+--   y<caller>     what that caller was told last
+--
+-- A record, big-endian, counted from 1 as Lua does:
+--     1 state          2 flags: 1 has attempts, 2 deadline, 4 was carried          3 reason it is dead
+--     4 spent, 4 x 4  20 token      28 due       36 changed   44 previous wait   52 deadline
+--    60 fingerprint   68 lease end  76 owner, 4  80 token that was carried
+--    88 number        96 queue, 4  100 priority + 100        101 created
+--   109 flags: 1 retry on failure, 2 own attempts, 4 own timeout      110 where the payload begins, 4
+--   114 length, type; length, key; length, trace; own attempts, own timeout; payload
+-- Members of sorted sets are <number><id>: what has the same score stands as it was submitted.
+--
+-- Attempts: 1 how many, 1 + 4 length and last failure, 4 length (or -1) and result, and for each attempt
+-- 4 length, then 8 token, 1 event, 8 started, 8 ended, 2 length and owner, 1 whether it has a failure, and
+-- that.
+local root = KEYS[1]
+local call = redis.call
+local pack, read = struct.pack, struct.unpack
+
+local PENDING, RUNNING, RETRYING, SUCCEEDED, FAILED, DEAD, CANCELED = 0, 1, 2, 3, 4, 5, 6
+local HEAD = 113  -- bytes before the texts
+local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
+
+local function i8(number) return pack('>i8', number) end
+
+-- In microseconds; the server's own unless a test tells it.
+local function time_now(told)
+  if told ~= '' then return tonumber(told) end
+  local time = call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+-- What this caller was told of this call, if its answer was lost on the way; and how it is kept.
+-- ARGV[1] is the caller, ARGV[2] the number of the call.
+local function told_before()
+  local last = call('GET', root .. 'y' .. ARGV[1])
+  if not last then return nil end
+  local space = last:find(' ', 1, true)
+  if last:sub(1, space - 1) ~= ARGV[2] then return nil end
+  return cmsgpack.unpack(last:sub(space + 1))
+end
+
+local function keep_told(answer)
+  call('SET', root .. 'y' .. ARGV[1], ARGV[2] .. ' ' .. cmsgpack.pack(answer), 'PX', 600000)
+  return answer
+end
+
+-- Lua hands over no more than some thousand arguments at once.
+local function in_slices(command, key, list)
+  for at = 1, #list, 1000 do
+    call(command, key, unpack(list, at, math.min(at + 999, #list)))
+  end
+end
+
+local function append(lists, key, value)
+  local list = lists[key]
+  if not list then
+    list = {}
+    lists[key] = list
+  end
+  list[#list + 1] = value
+end
+
+local function count(counts, key, by)
+  counts[key] = (counts[key] or 0) + by
+end
+
+local function is_waiting(state) return state == PENDING or state == RETRYING end
+local function has_group(state) return state == FAILED or state == DEAD end
+
+local function queue_of(record) return read('>I4', record, 96) end
+
+-- The sorted set that a task in that state stands in.
+local function place_of(state, record)
+  if state == RUNNING then return root .. 'r' end
+  if is_waiting(state) then
+    return root .. 'w' .. queue_of(record) .. ':' .. record:byte(100)
+  end
+  return root .. 'e' .. state .. ':' .. queue_of(record)
+end
+
+-- The name of a group in keys: all bits turned, so that of two seen at the same time the smaller one is
+-- the last, and the first when read from the end.
+local function group_of(state, fingerprint)
+  local turned = { string.char(255 - state) }
+  for at = 1, 8 do
+    turned[at + 1] = string.char(255 - fingerprint:byte(at))
+  end
+  return table.concat(turned)
+end
+
+local function leave_group(group, member)
+  call('ZREM', root .. 'g' .. group, member)
+  if call('EXISTS', root .. 'g' .. group) == 0 then
+    call('DEL', root .. 'x' .. group)
+    call('ZREM', root .. 'G', group)
+  end
+end
+
+local function enter_group(group, member, changed8, example)
+  local changed = read('>i8', changed8)
+  local is_new = call('EXISTS', root .. 'g' .. group) == 0
+  call('ZADD', root .. 'g' .. group, changed, member)
+  if is_new then
+    call('HSET', root .. 'x' .. group, 'first', changed8, 'last', changed8, 'example', example)
+    call('ZADD', root .. 'G', changed, group)
+    return
+  end
+  local last = call('HGET', root .. 'x' .. group, 'last')
+  if last and read('>i8', last) < changed then
+    call('HSET', root .. 'x' .. group, 'last', changed8)
+    call('ZADD', root .. 'G', changed, group)
+  end
+end
+
+-- Tells up to that many of those who wait for the queue; who has gone away meanwhile is passed over.
+local function wake(name, many)
+  while many > 0 do
+    local who = call('ZPOPMIN', root .. 's' .. name)[1]
+    if not who then
+      call('SREM', root .. 'S', name)
+      return
+    end
+    if call('SPUBLISH', root .. 'i' .. who, name) > 0 then many = many - 1 end
+  end
+end
+
+local function queue_number(name)
+  local number = call('HGET', root .. 'q', name)
+  return number and tonumber(number)
+end
+
+local function make_queue(name)
+  local number = call('HINCRBY', root .. 'm', 'queue', 1)
+  call('HSET', root .. 'q', name, number)
+  call('HSET', root .. 'Q', number, name)
+  return number
+end
+
+-- One without a task and without a setting is forgotten.
+local function forget_queue_if_empty(number)
+  local all = call('HVALS', root .. 'c' .. number)
+  for _, value in ipairs(all) do
+    if value ~= '0' then return end
+  end
+  local name = call('HGET', root .. 'Q', number)
+  call('DEL', root .. 'c' .. number, root .. 'p' .. number)
+  call('HDEL', root .. 'Q', number)
+  if name then call('HDEL', root .. 'q', name) end
+end

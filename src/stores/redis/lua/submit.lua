@@ -1,0 +1,113 @@
+-- Accepts tasks, each by itself.
+-- Arguments: caller, call, how many queues, their names; then one for each task: 16 bytes id, 2 bytes
+--   which of the queues (from 1), 1 byte flags (1 has a key, 2 delivered by a broker, 4 carried), and its
+--   record without number and queue.
+-- Returns one text for each: "a" accepted; "e<id>" it exists; "k<id>" its key belongs to another; "i" its
+--   id belongs to another; "f<backlog>" its queue is full.
+local before = told_before()
+if before then return before end
+
+local function texts_of(record)
+  local length = read('>I4', record, 114)
+  local kind = record:sub(118, 117 + length)
+  local key_length = read('>I4', record, 118 + length)
+  local key = record:sub(122 + length, 121 + length + key_length)
+  return kind, key
+end
+
+local function payload_of(record) return record:sub(read('>I4', record, 110) + 1) end
+
+-- Whether the task `id` is what is handed in as `record`, for that queue.
+local function is_same(id, record, queue, with_key)
+  local earlier = call('GET', root .. 't' .. id)
+  if not earlier or queue_of(earlier) ~= queue then return false end
+  local kind, key = texts_of(record)
+  local earlier_kind, earlier_key = texts_of(earlier)
+  if kind ~= earlier_kind or (with_key and key ~= earlier_key) then return false end
+  return payload_of(record) == payload_of(earlier)
+end
+
+local many = tonumber(ARGV[3])
+local queues = {}
+for at = 1, many do
+  local name = ARGV[3 + at]
+  local queue = { name = name, number = queue_number(name), added = 0, waiting = 0, backlog = 0 }
+  if queue.number then
+    local counts = call('HMGET', root .. 'c' .. queue.number, PENDING, RETRYING, 'backlog')
+    queue.waiting = (counts[1] or 0) + (counts[2] or 0)
+    queue.backlog = tonumber(counts[3] or 0)
+  end
+  queues[at] = queue
+end
+
+local number = tonumber(call('HGET', root .. 'm', 'number') or 0)
+local first = number + 1
+local waits, ids, answers = {}, {}, {}
+
+local function accept(argument)
+  local id = argument:sub(1, 16)
+  local which, flags = read('>I2B', argument, 17)
+  local queue = queues[which]
+  local key = nil
+  local place = root .. 't' .. id
+  -- As it will be; the number is that of the next one, which it may not get.
+  local record = argument:sub(20, 106) .. i8(number + 1) .. pack('>I4', queue.number or 0) ..
+                 argument:sub(107)
+  if flags % 2 == 1 then
+    local _
+    _, key = texts_of(record)
+    local earlier = call('GET', root .. 'k' .. key)
+    if earlier then
+      return (is_same(earlier, record, queue.number, false) and 'e' or 'k') .. earlier
+    end
+  end
+  local is_full = queue.backlog > 0 and queue.waiting >= queue.backlog
+  if is_full and flags % 4 < 2 and call('EXISTS', place) == 0 then return 'f' .. queue.backlog end
+  if not queue.number then
+    if call('EXISTS', place) == 1 then return 'i' end
+    queue.number = make_queue(queue.name)
+    record = record:sub(1, 95) .. pack('>I4', queue.number) .. record:sub(100)
+  end
+  if not call('SET', place, record, 'NX') then
+    return is_same(id, record, queue.number, true) and 'e' .. id or 'i'
+  end
+  if key then call('SET', root .. 'k' .. key, id) end
+  number = number + 1
+  queue.waiting = queue.waiting + 1
+  queue.added = queue.added + 1
+  local priority = record:byte(100)
+  local line = queue.number .. ':' .. priority
+  if not waits[line] then call('ZADD', root .. 'p' .. queue.number, -priority, priority) end
+  append(waits, line, read('>i8', record, 28))
+  append(waits, line, record:sub(88, 95) .. id)
+  ids[#ids + 1] = id
+  return 'a'
+end
+
+for at = 4 + many, #ARGV do
+  answers[#answers + 1] = accept(ARGV[at])
+end
+if #ids == 0 then return keep_told(answers) end
+
+for line, list in pairs(waits) do
+  in_slices('ZADD', root .. 'w' .. line, list)
+end
+local at = 1
+while at <= #ids do
+  local place = first + at - 2
+  local bucket = math.floor(place / 256)
+  local slot = place % 256
+  local last = math.min(#ids, at + 255 - slot)
+  call('SETRANGE', root .. 'n' .. bucket, slot * 16, table.concat(ids, '', at, last))
+  call('ZADD', root .. 'N', bucket, bucket)
+  at = last + 1
+end
+call('HSET', root .. 'm', 'number', number)
+call('HINCRBY', root .. 'm', 'accepted', #ids)
+for _, queue in ipairs(queues) do
+  if queue.added > 0 then
+    call('HINCRBY', root .. 'c' .. queue.number, PENDING, queue.added)
+    wake(queue.name, queue.added)
+  end
+end
+return keep_told(answers)
