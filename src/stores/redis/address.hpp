@@ -19,6 +19,7 @@ struct Address {
     std::string name = {};
     std::uint16_t port = 6379;  // of a sentinel: 26379
 
+    [[nodiscard]] std::string text() const { return name + " port " + std::to_string(port); }
     bool operator==(const Host&) const = default;
   };
 

@@ -58,8 +58,7 @@ OrTrouble<void> Connection::ask(std::string_view commands, std::size_t answers,
     if (!moved) return std::unexpected(lost(std::move(moved.error())));
     if (moved->nothing()) return std::unexpected(silent());
     commands.remove_prefix(moved->sent);
-    if (redisReaderFeed(reader_.get(), received_.data(), moved->received) != REDIS_OK)
-      throw std::bad_alloc();
+    feed(moved->received);
   }
 }
 
@@ -71,6 +70,17 @@ OrTrouble<std::vector<OwnedReply>> Connection::ask(const Pipeline& commands) {
   return answers;
 }
 
+OrTrouble<void> Connection::tell(std::string_view commands) {
+  while (!commands.empty()) {
+    auto moved = stream_.move(commands, received_, silence_);
+    if (!moved) return std::unexpected(lost(std::move(moved.error())));
+    if (moved->nothing()) return std::unexpected(silent());
+    commands.remove_prefix(moved->sent);
+    feed(moved->received);
+  }
+  return {};
+}
+
 OrTrouble<std::optional<OwnedReply>> Connection::hear(Duration at_most) {
   for (;;) {
     auto answer = next_answer();
@@ -78,28 +88,31 @@ OrTrouble<std::optional<OwnedReply>> Connection::hear(Duration at_most) {
     auto moved = stream_.move({}, received_, at_most);
     if (!moved) return std::unexpected(lost(std::move(moved.error())));
     if (moved->nothing()) return std::optional<OwnedReply>();
-    if (redisReaderFeed(reader_.get(), received_.data(), moved->received) != REDIS_OK)
-      throw std::bad_alloc();
+    feed(moved->received);
   }
 }
 
 OrTrouble<std::optional<OwnedReply>> Connection::next_answer() {
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-    return std::unexpected(
-        lost({ErrorCode::unavailable, "talk to Redis",
-              "what answers at " + host_.name + " port " + std::to_string(host_.port) +
-                  " does not speak as Redis does: " + reader_->errstr}));
+    return std::unexpected(lost(
+        {ErrorCode::unavailable, "talk to Redis",
+         "what answers at " + host_.text() + " does not speak as Redis does: " + reader_->errstr}));
   }
   if (!reply) return std::optional<OwnedReply>();
   return std::optional(OwnedReply(static_cast<redisReply*>(reply)));
 }
 
+void Connection::feed(std::size_t received) {
+  if (received == 0) return;
+  if (redisReaderFeed(reader_.get(), received_.data(), received) != REDIS_OK)
+    throw std::bad_alloc();
+}
+
 Trouble Connection::silent() const {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(silence_).count();
   return lost({ErrorCode::unavailable, "talk to Redis",
-               host_.name + " port " + std::to_string(host_.port) + " was silent for " +
-                   std::to_string(ms) + " ms"});
+               host_.text() + " was silent for " + std::to_string(ms) + " ms"});
 }
 
 }  // namespace holdfast::stores::redis

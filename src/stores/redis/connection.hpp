@@ -40,6 +40,8 @@ class Connection {
   // The same for few.
   [[nodiscard]] OrTrouble<std::vector<OwnedReply>> ask(const Pipeline& commands);
 
+  // Sends them, and waits for no answer: hear() has what is said to them.
+  [[nodiscard]] OrTrouble<void> tell(std::string_view commands);
   // What the server says next, asked or not; nothing: it was silent for so long.
   [[nodiscard]] OrTrouble<std::optional<OwnedReply>> hear(Duration at_most);
 
@@ -55,6 +57,7 @@ class Connection {
   // The next whole answer of what has come; nothing: more must come first.
   [[nodiscard]] OrTrouble<std::optional<OwnedReply>> next_answer();
   [[nodiscard]] Trouble silent() const;
+  void feed(std::size_t received);
 
   Stream stream_;
   Address::Host host_;

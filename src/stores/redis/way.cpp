@@ -1,9 +1,38 @@
 #include "stores/redis/way.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "stores/redis/sentinel.hpp"
+
 namespace holdfast::stores::redis {
+namespace {
+
+// Nodes of a cluster that is well send us on once.
+constexpr int kMostTurns = 5;
+
+// That the sentinels' master knows of it too: for a moment after a failover it may not be so.
+OrTrouble<void> expect_master(Connection& connection) {
+  Pipeline role;
+  const std::string_view word = "ROLE";
+  role.add({&word, 1});
+  auto answers = connection.ask(role);
+  if (!answers) return std::unexpected(std::move(answers.error()));
+  const Reply answer = answers->front().view();
+  if (answer.is_error()) return std::unexpected(said_by_server(answer.text()));
+  if (answer[0].text() == "master") return {};
+  return std::unexpected(lost({ErrorCode::unavailable, "connect to Redis",
+                               "what the sentinels call the master, " + connection.host().text() +
+                                   ", is a replica; a failover may be under way"}));
+}
+
+}  // namespace
+
+Way::Way(const SessionOptions& options, const StopSignal& stop, const Clock& clock)
+    : options_(options), stop_(stop), clock_(clock) {
+  if (!options.address.master.empty()) sentinels_ = options.address.hosts;
+}
 
 OrTrouble<std::unique_ptr<Connection>> Way::connect() {
   if (const auto detour = std::exchange(detour_, std::nullopt)) {
@@ -11,7 +40,36 @@ OrTrouble<std::unique_ptr<Connection>> Way::connect() {
     if (made) detour_ = detour;
     return made;
   }
+  if (!sentinels_.empty()) return connect_to_master();
   return connect_to(options_.address.hosts.front());
+}
+
+OrTrouble<std::unique_ptr<Connection>> Way::connect_to_owner_of(std::string_view key) {
+  const std::string_view words[] = {"EXISTS", key};
+  Pipeline exists;
+  exists.add(words);
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    auto made = connect();
+    if (!made) return made;
+    auto answers = (*made)->ask(exists);
+    if (!answers) return std::unexpected(std::move(answers.error()));
+    const Reply answer = answers->front().view();
+    if (!answer.is_error()) return made;
+    Trouble trouble = said_by_server(answer.text());
+    const bool sent_on =
+        trouble.remedy == Remedy::follow && follow(place_of_move(answer.text()), (*made)->host());
+    if (!sent_on) return std::unexpected(std::move(trouble));
+  }
+  return std::unexpected(lost({ErrorCode::unavailable, "connect to Redis",
+                               "its cluster sends us from node to node; see CLUSTER SLOTS"}));
+}
+
+bool Way::follow(std::string_view place, const Address::Host& said_by) {
+  auto host = host_of_place(place);
+  if (!host) return false;
+  if (host->name.empty()) host->name = said_by.name;
+  detour_ = std::move(host);
+  return true;
 }
 
 OrTrouble<std::unique_ptr<Connection>> Way::connect_to(const Address::Host& host) {
@@ -22,16 +80,42 @@ OrTrouble<std::unique_ptr<Connection>> Way::connect_to(const Address::Host& host
   return made;
 }
 
-bool Way::follow(std::string_view place, const Address::Host& said_by) {
+OrTrouble<std::unique_ptr<Connection>> Way::connect_to_master() {
+  const auto master = ask_sentinels();
+  if (!master) return std::unexpected(master.error());
+  auto made = connect_to(*master);
+  if (!made) return made;
+  if (auto is_one = expect_master(**made); !is_one)
+    return std::unexpected(std::move(is_one.error()));
+  return made;
+}
+
+OrTrouble<Address::Host> Way::ask_sentinels() {
+  std::string why;
+  for (std::size_t at = 0; at < sentinels_.size(); ++at) {
+    auto master = ask_sentinel(sentinels_[at], options_, stop_, clock_);
+    if (master) {
+      const auto known = sentinels_.begin() + static_cast<std::ptrdiff_t>(at);
+      std::rotate(sentinels_.begin(), known, known + 1);
+      return master;
+    }
+    if (stop_.given()) return master;
+    why += "; " + sentinels_[at].text() + ": " + master.error().error.message;
+  }
+  return std::unexpected(
+      lost({ErrorCode::unavailable, "ask the sentinels",
+            "none of them knows where '" + options_.address.master + "' is" + why}));
+}
+
+std::optional<Address::Host> host_of_place(std::string_view place) {
   const auto colon = place.rfind(':');
-  if (colon == std::string_view::npos) return false;
+  if (colon == std::string_view::npos) return std::nullopt;
   Address::Host host{.name = std::string(place.substr(0, colon)), .port = 0};
-  if (host.name.empty()) host.name = said_by.name;
   const std::string_view port = place.substr(colon + 1);
-  const auto [stopped, failed] = std::from_chars(port.data(), port.data() + port.size(), host.port);
-  if (failed != std::errc() || stopped != port.data() + port.size() || host.port == 0) return false;
-  detour_ = std::move(host);
-  return true;
+  const char* const end = port.data() + port.size();
+  const auto [stopped, failed] = std::from_chars(port.data(), end, host.port);
+  if (failed != std::errc() || stopped != end || host.port == 0) return std::nullopt;
+  return host;
 }
 
 }  // namespace holdfast::stores::redis

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "stores/redis/connection.hpp"
 
@@ -13,11 +14,12 @@ namespace holdfast::stores::redis {
 class Way {
  public:
   // All must outlive it.
-  Way(const SessionOptions& options, const StopSignal& stop, const Clock& clock)
-      : options_(options), stop_(stop), clock_(clock) {}
+  Way(const SessionOptions& options, const StopSignal& stop, const Clock& clock);
 
   // A connection that has been greeted.
   [[nodiscard]] OrTrouble<std::unique_ptr<Connection>> connect();
+  // The same, to the node of a cluster that has this key; where there is no cluster, as above.
+  [[nodiscard]] OrTrouble<std::unique_ptr<Connection>> connect_to_owner_of(std::string_view key);
 
   // From now on there, until that fails: "host:port", or ":port" of the one who says so. False: it
   // is neither.
@@ -25,11 +27,17 @@ class Way {
 
  private:
   [[nodiscard]] OrTrouble<std::unique_ptr<Connection>> connect_to(const Address::Host& host);
+  [[nodiscard]] OrTrouble<std::unique_ptr<Connection>> connect_to_master();
+  [[nodiscard]] OrTrouble<Address::Host> ask_sentinels();
 
   const SessionOptions& options_;
   const StopSignal& stop_;
   const Clock& clock_;
+  std::vector<Address::Host> sentinels_;  // the one that knew it last is the first
   std::optional<Address::Host> detour_;
 };
+
+// "host:port", where the host may be an IPv6 address without brackets.
+[[nodiscard]] std::optional<Address::Host> host_of_place(std::string_view place);
 
 }  // namespace holdfast::stores::redis

@@ -2,7 +2,7 @@
 -- Arguments: caller, call, time (or empty), queue, how many, owner, lease, instance of the caller, most
 --   bytes in all.
 -- Returns 1 if the queue is blocked or 0, the next due time or "", the time, the end of the lease, and for
---   each task its record as it waited and the beginning of its attempts.
+--   each task its id, its record as it waited, and the beginning of its attempts.
 local instance = ARGV[8]
 local name = ARGV[4]
 
@@ -14,6 +14,7 @@ if before then
     local id = before[at]:sub(1, 16)
     local record = as_it_waited(id, before[at]:byte(17), before[at]:sub(18, 25), owner4)
     if record then
+      answer[#answer + 1] = id
       answer[#answer + 1] = record
       answer[#answer + 1] = attempts_head(id, record)
     end
@@ -72,6 +73,7 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
         runs[#runs + 1] = lease_end
         runs[#runs + 1] = member
         from[state] = (from[state] or 0) + 1
+        answer[#answer + 1] = id
         answer[#answer + 1] = record
         answer[#answer + 1] = attempts_head(id, record)
         kept[#kept + 1] = id .. string.char(state) .. record:sub(28, 35)

@@ -1,0 +1,481 @@
+#include "stores/redis/store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "stores/redis/layout.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+
+using ports::Asked;
+using ports::Change;
+using ports::Claim;
+using ports::Submit;
+
+namespace {
+
+// While a script runs the server does nothing else: so many tasks, and so many bytes, in one call.
+constexpr std::size_t kMostTasks = 500;
+constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+
+std::unexpected<Error> not_ours(const std::string& what) {
+  return fail(ErrorCode::corrupt, "store", what + " is not what was written: run holdfast verify");
+}
+
+std::unexpected<Error> refusal() {
+  return fail(ErrorCode::invalid_argument, "store", "a reader was asked to change something");
+}
+
+std::string text_of(std::int64_t number) {
+  return std::to_string(number);
+}
+
+// A task as its script is handed it.
+void append_submission(std::string& bytes, const ports::NewTask& task, std::size_t which_queue) {
+  bytes += id_bytes(task.id);
+  append_2(bytes, which_queue);
+  append_1(bytes, (task.key.empty() ? 0U : 1U) | (task.delivered ? 2U : 0U));
+  append_new_record(bytes, task);
+}
+
+Result<Submit::Accepted> accepted(std::string_view told, const ports::NewTask& task) {
+  const char how = told.empty() ? ' ' : told.front();
+  const auto other = [&] { return task_id(told.substr(1)); };
+  switch (how) {
+    case 'a': return Submit::Accepted{.id = task.id, .existed = false};
+    case 'e': return Submit::Accepted{.id = other(), .existed = true};
+    case 'k':
+      return fail(ErrorCode::conflict, "submit",
+                  "the key \"" + task.key + "\" belongs to task " + other().text() +
+                      ", which has another type, queue or payload");
+    case 'i':
+      return fail(ErrorCode::conflict, "submit",
+                  "task " + task.id.text() + " exists with another type, queue, payload or key");
+    case 'f':
+      return fail(ErrorCode::overloaded, "submit",
+                  "as many tasks wait in queue \"" + task.queue + "\" as its backlog allows (" +
+                      std::string(told.substr(1)) + "): try again later");
+    default: return not_ours("the answer of submit");
+  }
+}
+
+Change::Done done(char told) {
+  if (told == 'a') return Change::Done::applied;
+  return told == 'm' ? Change::Done::moved_on : Change::Done::unknown_task;
+}
+
+// The record of a task that was claimed, from what it was while it waited.
+std::optional<ports::TaskRecord> claimed(std::string_view record, std::string_view attempts,
+                                         const Claim& verb, WallTime now, WallTime lease_end,
+                                         const TaskId& id) {
+  auto kept = read_record(id, record);
+  if (!kept || !read_attempts(attempts, Attempts::beginning, kept->record)) return std::nullopt;
+  ports::TaskRecord& task = kept->record;
+  task.queue = verb.queue;
+  task.key.clear();
+  task.waited_as = task.task.state;
+  task.was_due = task.task.due;
+  task.task.state = core::State::running;
+  ++task.task.token.value;
+  task.task.due = now;
+  task.changed = now;
+  task.owner = verb.owner;
+  task.lease_end = lease_end;
+  return std::move(task);
+}
+
+}  // namespace
+
+RedisStore::RedisStore(SessionOptions session, Options options)
+    : options_(std::move(options)),
+      root_("{" + options_.space + "}"),
+      session_(std::move(session)) {}
+
+void RedisStore::carry_out(std::span<ports::Request> batch) {
+  for (ports::Request& request : batch) {
+    if (options_.only_reads && !ports::is_query(request)) {
+      std::visit([](auto& asked) { asked.answer = refusal(); }, request);
+      continue;
+    }
+    std::visit([this](auto& asked) { plan(asked); }, request);
+  }
+  flush();
+}
+
+void RedisStore::call(const Script& script, const Words& words) {
+  pipeline_.call(script, root_, words);
+}
+
+// The caller is this store and the place in the pipeline, so that each place has one last answer; the
+// number is new with each pipeline, and the same when that is sent again.
+void RedisStore::call_once(const Script& script, const Words& words) {
+  if (call_text_.empty()) call_text_ = text_of(static_cast<std::int64_t>(++call_));
+  const std::string caller = options_.instance + "." + std::to_string(pipeline_.size());
+  Words all;
+  all.reserve(words.size() + 2);
+  all.push_back(caller);
+  all.push_back(call_text_);
+  all.insert(all.end(), words.begin(), words.end());
+  pipeline_.call(script, root_, all);
+}
+
+void RedisStore::then(std::size_t first, std::move_only_function<void(Replies)> answered) {
+  planned_.push_back({first, pipeline_.size() - first, std::move(answered)});
+}
+
+void RedisStore::flush() {
+  if (pipeline_.empty()) return;
+  std::vector<Result<OwnedReply>> replies = session_.run(pipeline_);
+  pipeline_.clear();
+  call_text_.clear();
+  for (Planned& planned : std::exchange(planned_, {})) {
+    planned.answered(Replies(replies).subspan(planned.first, planned.calls));
+  }
+}
+
+Result<OwnedReply> RedisStore::ask_now(const Script& script, const Words& words) {
+  flush();
+  call(script, words);
+  return run_now();
+}
+
+Result<OwnedReply> RedisStore::ask_now_once(const Script& script, const Words& words) {
+  flush();
+  call_once(script, words);
+  return run_now();
+}
+
+Result<OwnedReply> RedisStore::run_now() {
+  auto replies = session_.run(pipeline_);
+  pipeline_.clear();
+  call_text_.clear();
+  return std::move(replies.at(0));
+}
+
+std::string RedisStore::told_time(WallTime now) const {
+  return options_.time_is_told ? text_of(microseconds(now)) : "";
+}
+
+void RedisStore::learn_time(std::string_view eight_bytes) {
+  if (options_.clock && eight_bytes.size() == 8) options_.clock->told(wall_time(eight_bytes));
+}
+
+void RedisStore::plan(Asked<Submit>& asked) {
+  const std::vector<ports::NewTask>& tasks = asked.verb.tasks;
+  asked.answer = Submit::Answer();
+  const std::size_t first = pipeline_.size();
+  std::vector<std::size_t> sent;  // those that are not refused here
+  for (std::size_t at = 0; at < tasks.size();) {
+    Words queues;
+    std::vector<std::string> submissions;
+    std::size_t bytes = 0;
+    for (; at < tasks.size() && submissions.size() < kMostTasks && bytes < kMostBytes; ++at) {
+      const ports::NewTask& task = tasks[at];
+      if (task.payload.size() > ports::kMostPayloadBytes) continue;
+      auto queue = std::ranges::find(queues, std::string_view(task.queue));
+      if (queue == queues.end()) queue = queues.insert(queues.end(), task.queue);
+      const auto which = static_cast<std::size_t>(queue - queues.begin()) + 1;
+      append_submission(submissions.emplace_back(), task, which);
+      bytes += submissions.back().size();
+      sent.push_back(at);
+    }
+    if (submissions.empty()) continue;
+    const std::string many = std::to_string(queues.size());
+    Words words{many};
+    words.insert(words.end(), queues.begin(), queues.end());
+    words.insert(words.end(), submissions.begin(), submissions.end());
+    call_once(scripts().submit, words);
+  }
+  then(first, [&asked, sent = std::move(sent)](Replies replies) {
+    const std::vector<ports::NewTask>& all = asked.verb.tasks;
+    Submit::Answer answers;
+    for (const ports::NewTask& task : all) {
+      answers.push_back(fail(ErrorCode::invalid_argument, "submit",
+                             "a payload of " + std::to_string(task.payload.size()) +
+                                 " bytes: at most " + std::to_string(ports::kMostPayloadBytes)));
+    }
+    std::size_t next = 0;
+    for (auto& reply : replies) {
+      if (!reply) {
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      for (std::size_t at = 0; at < reply->view().size() && next < sent.size(); ++at, ++next) {
+        answers[sent[next]] = accepted(reply->view()[at].text(), all[sent[next]]);
+      }
+    }
+    asked.answer = std::move(answers);
+  });
+}
+
+void RedisStore::plan(Asked<Claim>& asked) {
+  if (asked.verb.only) return plan_claim_these(asked);
+  const Claim& verb = asked.verb;
+  const std::size_t first = pipeline_.size();
+  const std::string now = told_time(verb.now);
+  const std::string lease =
+      text_of(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
+  const std::string bytes = std::to_string(kMostBytes);
+  std::size_t left = verb.max;
+  do {
+    const std::string max = std::to_string(std::min(left, kMostTasks));
+    call_once(scripts().claim,
+              {now, verb.queue, max, verb.owner, lease, options_.instance, bytes});
+    left -= std::min(left, kMostTasks);
+  } while (left > 0);
+  then(first, [this, &asked](Replies replies) {
+    Claim::Answer answer;
+    for (auto& reply : replies) {
+      if (!reply) {
+        if (!answer.tasks.empty()) break;  // what the calls before have given is claimed
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      const Reply told = reply->view();
+      answer.blocked = told[0].text() == "1";
+      answer.next_due = told[1].text().empty() ? std::nullopt
+                                               : std::optional(wall_time(told[1].text()));
+      learn_time(told[2].text());
+      for (std::size_t at = 4; at + 1 < told.size(); at += 3) {
+        auto record = claimed(told[at + 1].text(), told[at + 2].text(), asked.verb,
+                              wall_time(told[2].text()), wall_time(told[3].text()),
+                              task_id(told[at].text()));
+        if (!record) {
+          asked.answer = not_ours("a task of queue \"" + asked.verb.queue + "\"");
+          return;
+        }
+        answer.tasks.push_back(*std::move(record));
+      }
+    }
+    asked.answer = std::move(answer);
+  });
+}
+
+void RedisStore::plan_claim_these(Asked<Claim>& asked) {
+  const Claim& verb = asked.verb;
+  const std::size_t first = pipeline_.size();
+  const std::string now = told_time(verb.now);
+  const std::string lease =
+      text_of(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
+  const std::string max = std::to_string(verb.max);
+  Words words{now, verb.queue, max, verb.owner, lease, options_.instance};
+  for (const TaskId& id : *verb.only)
+    words.push_back(id_bytes(id));
+  call_once(scripts().claim_these, words);
+  then(first, [this, &asked](Replies replies) {
+    if (!replies[0]) {
+      asked.answer = std::unexpected(replies[0].error());
+      return;
+    }
+    const Reply told = replies[0]->view();
+    Claim::Answer answer;
+    answer.blocked = told[0].text() == "1";
+    learn_time(told[1].text());
+    for (std::size_t at = 0; at < asked.verb.only->size(); ++at) {
+      const TaskId& id = (*asked.verb.only)[at];
+      const std::string_view record = told[4 + 3 * at].text();
+      if (told[3 + 3 * at].text() == "t") {
+        auto task = claimed(record, told[5 + 3 * at].text(), asked.verb,
+                            wall_time(told[1].text()), wall_time(told[2].text()), id);
+        if (!task) {
+          asked.answer = not_ours("task " + id.text());
+          return;
+        }
+        answer.tasks.push_back(*std::move(task));
+        continue;
+      }
+      Claim::Left& left = answer.left.emplace_back(Claim::Left{.id = id});
+      if (record.empty()) continue;
+      left.state = static_cast<core::State>(record[0]);
+      left.token.value = read_big_endian(record.substr(19, 8));
+      const bool waits = *left.state == core::State::pending || *left.state == core::State::retrying;
+      if (waits) left.due = wall_time(record.substr(27, 8));
+      left.carried =
+          (record[1] & 4) != 0 && read_big_endian(record.substr(79, 8)) == left.token.value;
+    }
+    asked.answer = std::move(answer);
+  });
+}
+
+void RedisStore::plan(Asked<ports::Renew>& asked) {
+  const std::size_t first = pipeline_.size();
+  std::string lease_end;
+  append_8(lease_end, static_cast<std::uint64_t>(microseconds(asked.verb.lease_end)));
+  std::vector<std::string> claims;
+  for (const ports::Held& held : asked.verb.claims) {
+    claims.emplace_back(id_bytes(held.id));
+    append_8(claims.back(), held.token.value);
+  }
+  for (std::size_t at = 0; at < claims.size(); at += kMostTasks) {
+    Words words{lease_end};
+    const auto slice = std::span(claims).subspan(at, std::min(kMostTasks, claims.size() - at));
+    words.insert(words.end(), slice.begin(), slice.end());
+    call(scripts().renew, words);
+  }
+  then(first, [&asked](Replies replies) {
+    ports::Renew::Answer answers;
+    for (auto& reply : replies) {
+      if (!reply) {
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      for (const char held : reply->view().text())
+        answers.push_back(held == '1');
+    }
+    asked.answer = std::move(answers);
+  });
+}
+
+void RedisStore::plan(Asked<Change>& asked) {
+  for (const Change::One& one : asked.verb.changes) {
+    if (one.transition.to != core::State::running) continue;
+    asked.answer = fail(ErrorCode::invalid_argument, "change",
+                        "task " + one.id.text() +
+                            " cannot be made running by a change: it would have no owner and no "
+                            "lease. Claim it");
+    return;
+  }
+  const std::size_t first = pipeline_.size();
+  const std::vector<Change::One>& changes = asked.verb.changes;
+  for (std::size_t at = 0; at < changes.size();) {
+    std::vector<std::string> arguments;
+    std::set<TaskId> tasks;  // a script changes no task twice
+    std::size_t bytes = 0;
+    for (; at < changes.size() && arguments.size() < kMostTasks && bytes < kMostBytes; ++at) {
+      if (!tasks.insert(changes[at].id).second) break;
+      append_change(arguments.emplace_back(), changes[at]);
+      bytes += arguments.back().size();
+    }
+    call_once(scripts().change, Words(arguments.begin(), arguments.end()));
+  }
+  then(first, [&asked](Replies replies) {
+    Change::Answer answers;
+    for (auto& reply : replies) {
+      if (!reply) {
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      for (const char told : reply->view().text())
+        answers.push_back(done(told));
+    }
+    asked.answer = std::move(answers);
+  });
+}
+
+void RedisStore::plan(Asked<ports::Overdue>& asked) {
+  const std::size_t first = pipeline_.size();
+  const std::string now = told_time(asked.verb.now);
+  const std::string max = std::to_string(asked.verb.max);
+  const std::string away =
+      text_of(std::chrono::floor<std::chrono::microseconds>(options_.gone_after).count());
+  // After a restart of the server everybody is away for a moment: who has just come back cannot tell.
+  const bool can_tell = session_.connected_for() >= 3 * options_.gone_after;
+  call(scripts().overdue, {now, asked.verb.sole_owner, max, away, can_tell ? "1" : "0"});
+  then(first, [this, &asked](Replies replies) {
+    if (!replies[0]) {
+      asked.answer = std::unexpected(replies[0].error());
+      return;
+    }
+    const Reply told = replies[0]->view();
+    learn_time(told[0].text());
+    ports::Overdue::Answer tasks;
+    for (std::size_t at = 1; at + 4 < told.size(); at += 5) {
+      const TaskId id = task_id(told[at].text());
+      auto kept = read_record(id, told[at + 1].text());
+      if (!kept || !read_attempts(told[at + 2].text(), Attempts::beginning, kept->record)) {
+        asked.answer = not_ours("task " + id.text());
+        return;
+      }
+      kept->record.queue = told[at + 3].text();
+      kept->record.owner = told[at + 4].text();
+      kept->record.key.clear();
+      tasks.push_back(std::move(kept->record));
+    }
+    asked.answer = std::move(tasks);
+  });
+}
+
+void RedisStore::plan(Asked<ports::Configure>& asked) {
+  const ports::Configure& verb = asked.verb;
+  for (const auto& [what, value] : {std::pair("concurrency", verb.concurrency),
+                                    std::pair("backlog", verb.backlog)}) {
+    if (!value || *value >= 0) continue;
+    asked.answer = fail(ErrorCode::invalid_argument, "configure",
+                        std::string("the ") + what + " of queue \"" + verb.queue +
+                            "\" cannot be " + std::to_string(*value) +
+                            ": at least 0, which is no limit");
+    return;
+  }
+  const std::size_t first = pipeline_.size();
+  std::vector<std::pair<const char*, std::string>> settings;
+  if (verb.paused) settings.emplace_back("paused", *verb.paused ? "1" : "0");
+  if (verb.concurrency) settings.emplace_back("concurrency", std::to_string(*verb.concurrency));
+  if (verb.backlog) settings.emplace_back("backlog", std::to_string(*verb.backlog));
+  Words words{verb.queue};
+  for (const auto& [setting, value] : settings) {
+    words.emplace_back(setting);
+    words.emplace_back(value);
+  }
+  call(scripts().configure, words);
+  then(first, [&asked](Replies replies) {
+    if (replies[0]) {
+      asked.answer = ports::Configure::Answer();
+    } else {
+      asked.answer = std::unexpected(replies[0].error());
+    }
+  });
+}
+
+void RedisStore::plan(Asked<ports::Carried>& asked) {
+  const std::size_t first = pipeline_.size();
+  std::vector<std::string> tasks;
+  for (const ports::Held& held : asked.verb.tasks) {
+    tasks.emplace_back(id_bytes(held.id));
+    append_8(tasks.back(), held.token.value);
+  }
+  for (std::size_t at = 0; at < tasks.size(); at += kMostTasks) {
+    const auto slice = std::span(tasks).subspan(at, std::min(kMostTasks, tasks.size() - at));
+    call(scripts().carried, Words(slice.begin(), slice.end()));
+  }
+  then(first, [&asked](Replies replies) {
+    std::size_t noted = 0;
+    for (auto& reply : replies) {
+      if (!reply) {
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      noted += static_cast<std::size_t>(reply->view().integer());
+    }
+    asked.answer = noted;
+  });
+}
+
+void RedisStore::plan(Asked<ports::Withdraw>& asked) {
+  const std::size_t first = pipeline_.size();
+  const std::vector<TaskId>& tasks = asked.verb.tasks;
+  for (std::size_t at = 0; at < tasks.size(); at += kMostTasks) {
+    Words words;
+    for (std::size_t next = at; next < std::min(at + kMostTasks, tasks.size()); ++next)
+      words.push_back(id_bytes(tasks[next]));
+    call_once(scripts().withdraw, words);
+  }
+  then(first, [&asked](Replies replies) {
+    ports::Withdraw::Answer answers;
+    for (auto& reply : replies) {
+      if (!reply) {
+        asked.answer = std::unexpected(reply.error());
+        return;
+      }
+      for (const char withdrawn : reply->view().text())
+        answers.push_back(withdrawn == '1');
+    }
+    asked.answer = std::move(answers);
+  });
+}
+
+}  // namespace holdfast::stores::redis

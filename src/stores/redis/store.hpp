@@ -1,0 +1,130 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/log.hpp>
+
+#include "ports/store.hpp"
+#include "stores/redis/server_clock.hpp"
+#include "stores/redis/session.hpp"
+
+namespace holdfast::stores::redis {
+
+// Tasks on a Redis server. A batch is one pipeline: each verb a call of its script, or a few if it is
+// large; a verb that takes several turns (lists, audits) waits for those before it. Every change is one
+// script, so it is whole or was never there (T8).
+class RedisStore final : public ports::Store {
+ public:
+  struct Options {
+    std::string space = "hf";
+    std::string instance = {};  // 16 characters that nobody else has: who asks
+    bool only_reads = false;    // refuses to change anything
+    bool time_is_told = false;
+    Duration gone_after = std::chrono::seconds(3);
+    std::shared_ptr<ServerClock> clock = {};
+  };
+
+  RedisStore(SessionOptions session, Options options);
+
+  void carry_out(std::span<ports::Request> batch) override;
+
+ private:
+  using Replies = std::span<Result<OwnedReply>>;
+  using Words = std::vector<std::string_view>;
+  // What is done with the answers of the calls that a verb has made.
+  struct Planned {
+    std::size_t first;
+    std::size_t calls;
+    std::move_only_function<void(Replies)> answered;
+  };
+
+  // Puts a verb's calls into the pipeline.
+  void plan(ports::Asked<ports::Submit>& asked);
+  void plan(ports::Asked<ports::Claim>& asked);
+  void plan(ports::Asked<ports::Renew>& asked);
+  void plan(ports::Asked<ports::Change>& asked);
+  void plan(ports::Asked<ports::Overdue>& asked);
+  void plan(ports::Asked<ports::Configure>& asked);
+  void plan(ports::Asked<ports::Find>& asked);
+  void plan(ports::Asked<ports::Count>& asked);
+  void plan(ports::Asked<ports::Groups>& asked);
+  void plan(ports::Asked<ports::Carried>& asked);
+  void plan(ports::Asked<ports::Withdraw>& asked);
+  void plan_claim_these(ports::Asked<ports::Claim>& asked);
+  // These take turns: what is planned is carried out before them.
+  void plan(ports::Asked<ports::Purge>& asked);
+  void plan(ports::Asked<ports::List>& asked);
+  void plan(ports::Asked<ports::Uncarried>& asked);
+  void plan(ports::Asked<ports::Audit>& asked);
+
+  void call(const Script& script, const Words& words);
+  // The same, of one that changes something and may have to be sent again.
+  void call_once(const Script& script, const Words& words);
+  void then(std::size_t first, std::move_only_function<void(Replies)> answered);
+  void flush();
+  // One call by itself, at once.
+  [[nodiscard]] Result<OwnedReply> ask_now(const Script& script, const Words& words);
+  [[nodiscard]] Result<OwnedReply> ask_now_once(const Script& script, const Words& words);
+  [[nodiscard]] Result<OwnedReply> run_now();
+
+  [[nodiscard]] std::string told_time(WallTime now) const;
+  void learn_time(std::string_view eight_bytes);
+
+  // Queries that take turns (queries.cpp).
+  struct Queue {
+    std::string name;
+    std::string number;
+    std::vector<int> priorities;  // highest first, as in keys: from 0 to 200
+  };
+  struct Place {  // where a task stands in a list
+    std::string queue = {};
+    std::int64_t priority = 0;
+    double score = 0;
+    std::int64_t number = 0;
+  };
+  struct Found {
+    TaskId id;
+    Place place;
+  };
+  struct Walk;  // one way through a list
+  [[nodiscard]] Result<std::vector<Queue>> queues();
+  [[nodiscard]] Result<std::vector<Found>> page(const std::string& key, bool up, std::size_t many,
+                                                const Place* after);
+  enum class Told : bool { without_payload, in_full };
+  [[nodiscard]] Result<std::vector<std::optional<struct Kept>>> fetch(std::span<const Found> found,
+                                                                      Told told);
+  [[nodiscard]] Result<ports::List::Answer> list(const ports::List& verb);
+  [[nodiscard]] Result<std::vector<Found>> walk_waiting(const ports::Filter& filter,
+                                                        const Place* after, std::size_t many);
+  [[nodiscard]] Result<std::vector<Found>> walk_running(const Place* after, std::size_t many);
+  [[nodiscard]] Result<std::vector<Found>> walk_ended(const ports::Filter& filter,
+                                                      const Place* after, std::size_t many);
+  [[nodiscard]] Result<std::vector<Found>> walk_submitted(const Place* after, std::size_t many);
+  [[nodiscard]] Result<ports::Uncarried::Answer> uncarried(const ports::Uncarried& verb);
+  [[nodiscard]] Result<std::size_t> purge(const ports::Purge& verb);
+
+  // Audits (audit.cpp).
+  [[nodiscard]] Result<ports::AuditReport> audit(bool repair);
+  [[nodiscard]] Result<void> audit_tasks(bool repair, ports::AuditReport& report);
+  [[nodiscard]] Result<void> audit_lines(bool repair, ports::AuditReport& report);
+  [[nodiscard]] Result<void> audit_line(const std::string& key, bool repair,
+                                        ports::AuditReport& report);
+  [[nodiscard]] Result<void> audit_strays(const char* kind, char letter, bool repair,
+                                          ports::AuditReport& report);
+  [[nodiscard]] Result<void> audit_counts(bool repair, ports::AuditReport& report);
+
+  const Options options_;
+  const std::string root_;  // "{hf}"
+  Session session_;
+  Pipeline pipeline_;
+  std::vector<Planned> planned_;
+  std::uint64_t call_ = 0;  // the number of what is sent next
+  std::string call_text_;
+};
+
+}  // namespace holdfast::stores::redis
