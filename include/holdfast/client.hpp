@@ -25,6 +25,10 @@ class Link;
 // The URL says where the tasks are kept:
 //   sqlite:PATH    a file of this machine, made where it is missing. One process owns it; all
 //                  clients and workers of that process share it.
+//   redis://[user:password@]HOST[:PORT][/DB]
+//                  a Redis server, which any number of processes on any number of machines share;
+//                  rediss:// over TLS, redis+sentinel://HOST,HOST,…/MASTER where sentinels watch
+//                  over it. docs/redis.md says what its settings keep and what they can lose.
 //   memory:NAME    nothing outlives the process: for tests
 //   http://HOST:PORT, https://HOST:PORT
 //                  a server (holdfast serve), on this machine or another: see Options

@@ -103,9 +103,9 @@ struct HandlerMaker {
 //
 // The URL is as for Client, and so is opening: it happens in run() or start(), which say what is
 // wrong. A process has one worker for a store, with all its handlers; any number of clients share
-// the store with it. From a server (http://, https://) tasks are pulled: any number of workers, in
-// any number of processes, may do so at once. One that loses its server goes on with what it has,
-// and asks again until it is back.
+// the store with it. On Redis (redis://), and from a server (http://, https://), from which tasks
+// are pulled, any number of workers, in any number of processes, may work at once. One that loses
+// its Redis or its server goes on with what it has, and asks again until it is back.
 //
 // A handler returns nothing, a text (the task's result), or std::expected of one of them with an
 // error that to_failure knows; or it throws. What fails is retried, given up or parked, as its

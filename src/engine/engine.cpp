@@ -13,6 +13,7 @@
 #include "engine/janitor.hpp"
 #include "engine/lease_keeper.hpp"
 #include "engine/lending.hpp"
+#include "engine/patrol.hpp"
 #include "engine/processor.hpp"
 #include "engine/rescuer.hpp"
 #include "engine/settler.hpp"
@@ -32,6 +33,7 @@ struct Engine::Roles {
   }
 
   ~Roles() {
+    listen_no_more();
     inbox->close();
     for (const auto& run : floor.runs) {
       run->on_loop.permit = {};  // handlers may hold the run for longer than there are breakers
@@ -78,6 +80,25 @@ struct Engine::Roles {
     lending.news(queue);
   }
 
+  // What others do to a store that is shared. Told on a thread of its own, heard on the loop.
+  void listen() {
+    if (!floor.has_news()) return;
+    auto heard = floor.guarded([this](const ports::News::One& one) {
+      if (floor.shutting_down || floor.broken()) return;
+      if (!one.any) return news(one.queue);
+      for (const auto& processor : processors)
+        processor->news();
+      lending.any_news();
+    });
+    floor.parts.news->listen([&loop = floor.parts.loop, heard](ports::News::One one) {
+      loop.post([heard, one = std::move(one)]() mutable { heard(one); });
+    });
+    listening = true;
+  }
+  void listen_no_more() {
+    if (std::exchange(listening, false)) floor.parts.news->listen({});
+  }
+
   [[nodiscard]] DeadLetterConsumer* consumer_of(std::string_view queue) const {
     const auto found = std::ranges::find_if(dead_letter_consumers, [&](const auto& consumer) {
       return !consumer->is_stopping() && consumer->rule().queue == queue;
@@ -102,6 +123,7 @@ struct Engine::Roles {
   std::vector<std::unique_ptr<Processor>> processors;
   LeaseKeeper lease_keeper{floor, timeouts};
   Rescuer rescuer{floor, settler.judge(), [this](const std::string& queue) { news(queue); }};
+  Patrol patrol{floor, processors};
   Janitor janitor{floor};
   Decisions decisions{
       floor, [this](const auto& record, const auto& transition) { carried(record, transition); }};
@@ -112,7 +134,8 @@ struct Engine::Roles {
   Shutdown shutdown{floor, settler, timeouts, processors, lending, dead_letter_consumers};
   UuidSource ids{floor.parts.random};
   std::vector<std::unique_ptr<Carrier>> carriers;
-  bool running = false;  // started, and what dead owners left is rescued
+  bool running = false;    // started, and what dead owners left is rescued
+  bool listening = false;  // to what others do
 };
 
 // The claims go right behind what they may find: both are one batch for the store.
@@ -153,6 +176,7 @@ void Engine::Roles::start_all() {
     carrier->start();
   for (const auto& consumer : dead_letter_consumers)
     consumer->start();
+  patrol.start();
   janitor.start();
 }
 
@@ -208,6 +232,7 @@ void Engine::start(std::move_only_function<void()> ready) {
     if (!roles.floor.shutting_down) roles.start_all();
     if (*ready) (*ready)();
   };
+  roles.listen();
   roles.lease_keeper.start();
   roles.rescuer.start(std::move(first_done));
 }
@@ -403,8 +428,10 @@ void Engine::extend(ports::Held claim, Duration lease, Extended then) {
 void Engine::shut_down(std::move_only_function<void(ShutdownReport)> then) {
   Roles& roles = *roles_;
   roles.rescuer.stop();
+  roles.patrol.stop();
   roles.janitor.stop();
   roles.lending.stop();
+  roles.listen_no_more();
   roles.shutdown.start(std::move(then), [&roles] {
     roles.lease_keeper.stop();
     roles.timeouts.stop();

@@ -221,5 +221,62 @@ TEST(EngineThreads, an_engine_may_go_while_threads_hold_its_attempts) {
   EXPECT_EQ(threads.store.tasks().size(), 20U);
 }
 
+// Tells without a pause, on a thread of its own.
+class Chatter final : public ports::News {
+ public:
+  void listen(Told told) override {
+    const std::lock_guard lock(mutex_);
+    told_ = std::move(told);
+  }
+
+ private:
+  std::mutex mutex_;
+  Told told_;
+  std::jthread thread_{[this](const std::stop_token& stop) {
+    for (int count = 0; !stop.stop_requested(); ++count) {
+      const std::lock_guard lock(mutex_);
+      if (told_) told_({.queue = "q", .any = count % 2 == 0});
+      std::this_thread::yield();
+    }
+  }};
+};
+
+TEST(EngineThreads, an_engine_may_come_and_go_while_news_are_told) {
+  Threads threads;
+  Chatter news;
+  auto pool = std::make_shared<Pool>(2, [](ports::Run& run) {
+    if (!run.begin()) return run.finish(core::HandedBack{});
+    run.finish(core::Success{});
+  });
+  const auto renew = [&](const std::string& owner) {
+    threads.engine = std::make_unique<Engine>(Parts{.loop = threads.loop,
+                                                    .writer = *threads.lane,
+                                                    .reader = *threads.lane,
+                                                    .clock = system_clock(),
+                                                    .random = system_random(),
+                                                    .news = &news},
+                                              Options{.owner = owner});
+    threads.engine->handle("t", {.handler = pool});
+    threads.engine->serve({.name = "q"});
+    threads.engine->start();
+    threads.engine->submit(tasks(5), [](auto) {});
+  };
+  int lives = 0;
+  std::function<void()> next = [&] {
+    if (++lives > 20) {
+      threads.engine.reset();
+      threads.timer.reset();
+      return threads.loop.stop();
+    }
+    renew(std::to_string(lives));
+    threads.timer = threads.loop.after(2ms, next);
+  };
+  threads.timer = threads.loop.after(0ms, next);
+  threads.loop.run();
+  pool.reset();
+  threads.lane.reset();
+  EXPECT_FALSE(threads.store.tasks().empty());
+}
+
 }  // namespace
 }  // namespace holdfast::engine

@@ -13,6 +13,7 @@ Options sound(Options options) {
   const auto at_least = [](Duration& span, Duration least) { span = std::max(span, least); };
   at_least(options.lease, std::chrono::milliseconds(3));
   at_least(options.sweep_every, std::chrono::milliseconds(1));
+  at_least(options.look_every, std::chrono::milliseconds(1));
   at_least(options.janitor_every, std::chrono::milliseconds(1));
   at_least(options.shutdown_grace, Duration::zero());
   at_least(options.stop_grace, Duration::zero());

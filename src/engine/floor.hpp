@@ -63,6 +63,13 @@ class Floor {
     return found == carriers.end() ? nullptr : found->second;
   }
 
+  // Whether somebody says when a queue that gave nothing may have something.
+  [[nodiscard]] bool has_news() const noexcept { return parts.news != nullptr; }
+  // How often it is looked at anyway.
+  [[nodiscard]] Duration look_every() const noexcept {
+    return has_news() ? options.look_every : options.sweep_every;
+  }
+
   // The store has carried it out.
   void tell(const Moved& moved) const;
 

@@ -200,15 +200,15 @@ void Lending::went_dry(const std::string& queue, Desk& desk, const ports::Claim:
   const WallTime due = std::min(desk.noted_due, answer.next_due.value_or(WallTime::max()));
   if (answer.blocked || due == WallTime::max()) {
     // Others may add to the queue, or let it go on, without a word to us.
-    wake_at(queue, desk, saturating_add(floor_.wall_now(), floor_.options.sweep_every));
+    wake_at(queue, desk, saturating_add(floor_.wall_now(), floor_.look_every()));
   } else {
     wake_at(queue, desk, due);
   }
 }
 
 void Lending::wake_at(const std::string& queue, Desk& desk, WallTime due) {
-  const Duration wait = std::clamp(due - floor_.wall_now(), kLeastWait,
-                                   std::max(floor_.options.sweep_every, kLeastWait));
+  const Duration wait =
+      std::clamp(due - floor_.wall_now(), kLeastWait, std::max(floor_.look_every(), kLeastWait));
   // Only ever earlier: one who is told of a later time again and again would never look.
   const SteadyTime at = saturating_add(floor_.now(), wait);
   if (desk.wake && desk.wake_time <= at) return;
@@ -247,6 +247,14 @@ void Lending::news(const std::string& queue) {
   run_once();
 }
 
+void Lending::any_news() {
+  for (auto& [queue, desk] : desks_) {
+    ++desk.news;
+    desk.dry = false;
+  }
+  run_once();
+}
+
 void Lending::run_once() {
   for (auto& [queue, desk] : desks_) {
     if (desk.dry) continue;
@@ -258,7 +266,7 @@ void Lending::run_once() {
     }
     desk.dry = true;  // until something is new
     // However those who were asked for fare, the rest of them is not forgotten.
-    wake_at(queue, desk, saturating_add(floor_.wall_now(), floor_.options.sweep_every));
+    wake_at(queue, desk, saturating_add(floor_.wall_now(), floor_.look_every()));
   }
 }
 

@@ -38,6 +38,7 @@ class Lending {
   // Before the store is asked to make it so; run_once() then claims.
   void due_at(const std::string& queue, WallTime due);
   void news(const std::string& queue);  // there may be tasks that are due
+  void any_news();                      // in any of them
   void run_once();
   // Nobody waits any more. What claims under way bring is handed back.
   void stop();

@@ -32,6 +32,7 @@ struct Parts {
   Random& random;
   Logger log = {};
   ports::Witness* witness = nullptr;  // nothing: after a crash, every claim may have begun
+  ports::News* news = nullptr;        // of a store that others work on, too; nothing: nobody does
 };
 
 // How the tasks of one type are run.
@@ -83,6 +84,9 @@ struct Options {
   bool sole_owner = false;  // as OpenStore says it
   Duration lease = std::chrono::seconds(30);
   Duration sweep_every = std::chrono::seconds(1);
+  // With news of the store: a queue that nobody has told of is looked at so often, in case a word
+  // was lost. Without: with every sweep.
+  Duration look_every = std::chrono::seconds(30);
   Duration janitor_every = std::chrono::minutes(1);
   Duration shutdown_grace = std::chrono::seconds(30);  // T3: for running tasks to finish
   Duration stop_grace = std::chrono::seconds(5);  // for a handler that was asked to stop, to end

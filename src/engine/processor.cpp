@@ -68,7 +68,8 @@ void Processor::claim(std::size_t max) {
   asked_ += max;
   floor_.places_asked += max;
   noted_due_ = WallTime::max();
-  const Round round{max, news_, floor_.now()};
+  asked_at_ = floor_.now();
+  const Round round{max, news_, asked_at_};
   floor_.ask(floor_.parts.writer, std::move(claim),
              [this, round, carrier](ports::Asked<ports::Claim>& asked) {
                if (carrier) carrier->answered(asked);
@@ -117,7 +118,7 @@ void Processor::ran_short(const ports::Claim::Answer& answer, const Round& round
   if (news_ != round.news) return;  // it may have more by now
   dry_ = true;
   const SteadyTime now = floor_.now();
-  Duration wait = floor_.options.sweep_every;
+  Duration wait = floor_.has_news() ? Duration::max() : floor_.look_every();
   const WallTime due = std::min(noted_due_, answer.next_due.value_or(WallTime::max()));
   if (!answer.blocked && due != WallTime::max()) {
     wait = std::min(wait, std::max(due - floor_.wall_now(), kLeastWait));
@@ -128,6 +129,8 @@ void Processor::ran_short(const ports::Claim::Answer& answer, const Round& round
 void Processor::wake_at(SteadyTime at) {
   if (!claiming_) return;
   wake_at_ = at;
+  wake_.reset();
+  if (at == SteadyTime::max()) return;  // somebody will say when
   const Duration wait = std::max(at - floor_.now(), Duration::zero());
   wake_ = floor_.parts.loop.after(wait, [this] { news(); });
 }
@@ -137,6 +140,12 @@ void Processor::news() {
   dry_ = false;
   wake_.reset();
   run_once();
+}
+
+bool Processor::look(SteadyTime since) {
+  if (!claiming_ || !dry_ || retry_ || asked_at_ > since || free_places() == 0) return false;
+  news();
+  return true;
 }
 
 void Processor::due_at(WallTime due) {

@@ -23,8 +23,9 @@ namespace holdfast::engine {
 //
 // When: as soon as places are free, as long as the queue gives what it is asked for. Once it has
 // given less it is left alone until something says that there may be more: a task that is
-// submitted or put off here, the time that the next one is due, a setting. Every sweep it is asked
-// anyway, since others may have added to it.
+// submitted or put off here, the time that the next one is due, a setting, the news of a store that
+// others work on, too. Without news it is asked with every sweep anyway, since others may have
+// added to it; with news the patrol does that, and rarely.
 class Processor {
  public:
   struct Roles {
@@ -46,6 +47,8 @@ class Processor {
   void news();                // there may be tasks that are due
   void due_at(WallTime due);  // there will be one
   void settled_one();         // a place of the queue's own limit may be free
+  // Asks, if it has places free and has not asked since. False: there was no need.
+  bool look(SteadyTime since);
 
   // The run's handler has ended: settles what it reported, and frees its place.
   void end(const std::shared_ptr<LiveRun>& run);
@@ -93,8 +96,9 @@ class Processor {
   std::uint64_t measured_ended_ = 0;
   SteadyTime measured_at_{};
 
-  bool dry_ = false;      // gave less than asked
-  bool blocked_ = false;  // is paused, or at its own limit
+  SteadyTime asked_at_{};  // when the last claim was
+  bool dry_ = false;       // gave less than asked
+  bool blocked_ = false;   // is paused, or at its own limit
   std::uint64_t news_ = 0;
   WallTime noted_due_ = WallTime::max();  // of what was put off since the last claim was asked
   SteadyTime wake_at_ = SteadyTime::max();

@@ -127,11 +127,12 @@ class LocalLink final : public Link {
 };
 
 Result<std::vector<Result<TaskId>>> LocalLink::submit(std::span<const Submission> submissions) {
-  if (const auto opened = open(); !opened) return std::unexpected(opened.error());
+  const auto opened = node();
+  if (!opened) return std::unexpected(opened.error());
   std::vector<Result<TaskId>> answers;
   std::vector<ports::NewTask> tasks;
   std::vector<std::size_t> places;  // of each task among the answers
-  const WallTime now = system_clock().wall_now();
+  const WallTime now = (*opened)->clock().wall_now();
   for (const Submission& submission : submissions) {
     auto task = to_new_task(submission, now);
     answers.emplace_back(task ? Result<TaskId>() : std::unexpected(task.error()));

@@ -12,6 +12,9 @@
 namespace holdfast::node {
 namespace {
 
+// On a store that others share, an idle worker asks rarely; what it may miss meanwhile it is told.
+constexpr Duration kSharedSweep = std::chrono::seconds(2);
+
 // One that no other life of any process has: host, process, and what cannot come twice.
 [[nodiscard]] std::string new_owner() {
   std::array<char, 256> host{};
@@ -34,8 +37,11 @@ Node::Node(Opened opened, Logger log)
       reader_(opened.store.reader
                   ? std::make_unique<io::StoreLane>(ground_->loop, "hf-reader",
                                                     std::move(opened.store.reader), log)
-                  : nullptr) {
+                  : nullptr),
+      news_(std::move(opened.store.news)) {
   ground_->witness = std::move(opened.witness);
+  ground_->own_clock = std::move(opened.store.clock);
+  if (ground_->own_clock) ground_->clock = ground_->own_clock.get();
   idle_ = make_engine({}, log);
   thread_ = std::thread([this] { run_loop(); });
 }
@@ -68,17 +74,19 @@ void Node::broken_by_a_bug(const char* what) noexcept {
   if (on_broken_) on_broken_({ErrorCode::internal, "engine", what});
 }
 
-std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log) {
+std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log,
+                                                  ports::News* news) {
   options.store = url_;
   options.owner = new_owner();
   options.sole_owner = sole_owner_;
   return std::make_unique<engine::Engine>(engine::Parts{.loop = ground_->loop,
                                                         .writer = *writer_,
                                                         .reader = reader(),
-                                                        .clock = system_clock(),
+                                                        .clock = clock(),
                                                         .random = system_random(),
                                                         .log = log,
-                                                        .witness = ground_->witness.get()},
+                                                        .witness = ground_->witness.get(),
+                                                        .news = news},
                                           std::move(options));
 }
 
@@ -148,15 +156,20 @@ Result<void> Node::start_work(Work work) {
     }
     on_broken_ = work.on_broken;
     on_stopping_ = std::move(work.on_stopping);
+    engine::Options options{.lease = work.lease,
+                            .shutdown_grace = work.grace,
+                            .stop_grace = work.stop_grace,
+                            .keep = work.keep,
+                            .observer = work.observer,
+                            .claims_ahead = work.claims_ahead,
+                            .on_broken = std::move(work.on_broken)};
+    if (is_shared()) {
+      options.sweep_every = kSharedSweep;
+      // Nobody could tell after a crash what of it had begun.
+      options.claims_ahead = options.claims_ahead && ground_->witness;
+    }
     working_ =
-        std::make_shared<Working>(Working{make_engine({.lease = work.lease,
-                                                       .shutdown_grace = work.grace,
-                                                       .stop_grace = work.stop_grace,
-                                                       .keep = work.keep,
-                                                       .observer = work.observer,
-                                                       .claims_ahead = work.claims_ahead,
-                                                       .on_broken = std::move(work.on_broken)},
-                                                      work.log)});
+        std::make_shared<Working>(Working{make_engine(std::move(options), work.log, news_.get())});
     if (work.observer) {
       writer_->watch([observer = work.observer](std::size_t size) { observer->stored(size); });
     }

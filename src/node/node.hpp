@@ -94,6 +94,10 @@ class Node {
   void hurry();  // does not block
 
   [[nodiscard]] io::Loop& loop() noexcept { return ground_->loop; }
+  // Whose time the store goes by. Lives as long as ground().
+  [[nodiscard]] Clock& clock() const noexcept { return *ground_->clock; }
+  // Other processes work on the store, too.
+  [[nodiscard]] bool is_shared() const noexcept { return news_ != nullptr; }
   // What attempts stand on: it must live as long as any handler holds one.
   [[nodiscard]] std::shared_ptr<const void> ground() const noexcept { return ground_; }
   // Runs `work` on the loop, and waits for it. Not from the loop.
@@ -101,6 +105,8 @@ class Node {
 
  private:
   struct Ground {
+    std::shared_ptr<Clock> own_clock;  // of a store that has one
+    Clock* clock = &system_clock();
     std::unique_ptr<ports::Witness> witness;
     io::Loop loop;
   };
@@ -142,7 +148,8 @@ class Node {
 
   [[nodiscard]] static std::unexpected<Error> refuse_own_thread(const char* operation);
   [[nodiscard]] static std::unexpected<Error> refuse_closed(const char* operation);
-  [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log);
+  [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log,
+                                                            ports::News* news = nullptr);
   void settle_if_idle(Working& working);
   void run_loop() noexcept;
   void broken_by_a_bug(const char* what) noexcept;
@@ -154,6 +161,7 @@ class Node {
   const std::shared_ptr<Ground> ground_;
   const std::unique_ptr<ports::StoreLane> writer_;
   const std::unique_ptr<io::StoreLane> reader_;  // may be missing
+  const std::unique_ptr<ports::News> news_;      // likewise
 
   // Loop only.
   std::unique_ptr<engine::Engine> idle_;  // runs nothing: serves clients while nobody works

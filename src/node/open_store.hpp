@@ -12,23 +12,32 @@
 #include "ports/store.hpp"
 #include "ports/store_lane.hpp"
 #include "ports/witness.hpp"
+#include "stores/redis/address.hpp"
 
 namespace holdfast::node {
 
 // Where tasks are kept, as its URL says it.
 struct Place {
-  enum class Kind : std::uint8_t { sqlite, memory };
+  enum class Kind : std::uint8_t { sqlite, memory, redis };
 
   Kind kind = Kind::sqlite;
-  std::string path;  // absolute, without `.`, `..` or links; of memory: its name
+  std::string path = {};  // absolute, without `.`, `..` or links; of memory: its name
+  stores::redis::Address redis = {};
 
-  // The same for every way to write the same place.
+  // The same for every way to write the same place, and nothing of it is secret.
   [[nodiscard]] std::string key() const;
+  // The same with the right to go there: never to be shown.
+  [[nodiscard]] std::string identity() const;
+  // Whether several processes may work there at once.
+  [[nodiscard]] bool is_shared() const noexcept { return kind == Kind::redis; }
 };
 
 // Fails with invalid_argument for an unknown scheme, naming those that are known, and for a URL
 // that says nothing more.
 [[nodiscard]] Result<Place> parse_place(std::string_view url);
+
+// A URL for people and logs, whether it is a right one or not: what may be a password is ***.
+[[nodiscard]] std::string shown_url(std::string_view url);
 
 struct Opened {
   std::string url = {};  // as Place::key() says it

@@ -9,11 +9,12 @@
 namespace holdfast::node {
 namespace {
 
-// An embedded file has one owner, and that is the process: what is open in it is found here.
+// An embedded file has one owner, and that is the process: what is open in it is found here. On a
+// store that many share, one process has one node as well, for whoever may go there.
 class Registry {
  public:
   Result<std::shared_ptr<Node>> open(const Place& place, Logger log) {
-    const std::string key = place.key();
+    const std::string key = place.identity();
     {
       std::unique_lock lock(mutex_);
       for (auto found = open_.find(key); found != open_.end(); found = open_.find(key)) {

@@ -287,7 +287,7 @@ int Worker::Team::run() {
     code = exit_code(stop());
   } else {
     options_.log.log(Level::critical, "worker.refused", "the worker cannot start",
-                     {{"url", url_}, {"error", started.error().text()}});
+                     {{"url", node::shown_url(url_)}, {"error", started.error().text()}});
   }
   if (node) node->on_loop([&] { signals.reset(); });
   return code;

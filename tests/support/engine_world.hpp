@@ -195,6 +195,20 @@ class TestWitness final : public ports::Witness {
   Place count_ = 0;
 };
 
+// Tells what a test says. Threads: one.
+class TestNews final : public ports::News {
+ public:
+  void listen(Told told) override { told_ = std::move(told); }
+  void tell(std::string queue) { tell({.queue = std::move(queue)}); }
+  void tell(One one) {
+    if (told_) told_(std::move(one));
+  }
+  [[nodiscard]] bool has_listener() const { return static_cast<bool>(told_); }
+
+ private:
+  Told told_;
+};
+
 // The world. `engine` may be replaced: that is a crash and a restart.
 struct World {
   holdfast::testing::FakeClock clock;
@@ -204,6 +218,7 @@ struct World {
   stores::MemoryStore store;
   TestLane lane{loop, store};
   std::unique_ptr<TestWitness> witness;
+  std::unique_ptr<TestNews> news;
   Options options = {.owner = "life 1", .sole_owner = true};
   std::unique_ptr<Engine> engine;
 
@@ -218,7 +233,8 @@ struct World {
                                             .clock = clock,
                                             .random = random,
                                             .log = Logger(log, clock, Level::debug),
-                                            .witness = witness.get()},
+                                            .witness = witness.get(),
+                                            .news = news.get()},
                                       options);
   }
 

@@ -10,7 +10,6 @@ namespace {
 
 using core::State;
 
-constexpr std::uint8_t kHasAttempts = 1;
 constexpr std::uint8_t kHasDeadline = 2;
 constexpr std::uint8_t kWasCarried = 4;
 constexpr std::uint8_t kRetryOnFailure = 1;

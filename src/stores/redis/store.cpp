@@ -129,8 +129,8 @@ void RedisStore::then(std::size_t first, std::move_only_function<void(Replies)> 
 }
 
 void RedisStore::flush() {
-  if (pipeline_.empty()) return;
-  std::vector<Result<OwnedReply>> replies = session_.run(pipeline_);
+  std::vector<Result<OwnedReply>> replies;
+  if (!pipeline_.empty()) replies = session_.run(pipeline_);
   pipeline_.clear();
   call_text_.clear();
   for (Planned& planned : std::exchange(planned_, {})) {

@@ -30,9 +30,9 @@ local function look_at_task(id)
   local number = read('>i8', eight) - 1
   local bucket, slot = math.floor(number / 256), number % 256
   local place = root .. 'n' .. bucket
-  if call('GETRANGE', place, slot * 16, slot * 16 + 15) == id then return end
+  if call('GETRANGE', place, slot * SLOT, slot * SLOT + SLOT - 1) == '\1' .. id then return end
   find(id, 'is in no list', function()
-    call('SETRANGE', place, slot * 16, id)
+    call('SETRANGE', place, slot * SLOT, '\1' .. id)
     call('ZADD', root .. 'N', bucket, bucket)
   end)
 end

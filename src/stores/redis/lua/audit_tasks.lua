@@ -118,7 +118,7 @@ local function look_at(number, id)
   local head = call('GETRANGE', place, 0, HEAD - 1)
   local slot = (number - 1) % 256
   local function free_number()
-    call('SETRANGE', root .. 'n' .. bucket, slot * 16, string.rep('\0', 16))
+    call('SETRANGE', root .. 'n' .. bucket, slot * SLOT, NO_TASK)
   end
   if head == '' then
     return find('', 'task number ' .. number .. ' is not there', free_number)
@@ -160,8 +160,8 @@ local function look_at(number, id)
 end
 
 local ids = call('GET', root .. 'n' .. bucket) or ''
-for at = 1, #ids, 16 do
-  local id = ids:sub(at, at + 15)
-  if id ~= string.rep('\0', 16) then look_at(bucket * 256 + (at - 1) / 16 + 1, id) end
+for at = 1, #ids, SLOT do
+  local slot = ids:sub(at, at + SLOT - 1)
+  if slot ~= NO_TASK then look_at(bucket * 256 + (at - 1) / SLOT + 1, slot:sub(2)) end
 end
 return answer

@@ -13,7 +13,7 @@ end
 
 local function lease_end_of(now, lease)
   local lease_end = now + tonumber(lease)
-  if lease_end >= 9007199254740992 then return lease_end, LATEST end
+  if lease_end >= 9007199254740992 then return read('>i8', LATEST), LATEST end
   return lease_end, i8(lease_end)
 end
 

@@ -2,7 +2,7 @@
 -- a store is in one slot of a cluster. docs/redis.md says what each key is.
 --
 --   t<id>         a task: its record (below)               a<id>         how its attempts ended (below)
---   k<key>        the id of the task with that key         n<number/256> ids by number, 16 bytes each
+--   k<key>        the id of the task with that key         n<number/256> ids by number, 17 bytes each
 --   N             which n there are                        m             numbers given, tasks removed
 --   q, Q          queues: name to number, and back         c<queue>      counts by state, settings
 --   p<queue>      priorities in use                        w<queue>:<priority>  what waits, by due time
@@ -19,6 +19,7 @@
 --    88 number        96 queue, 4  100 priority + 100        101 created
 --   109 flags: 1 retry on failure, 2 own attempts, 4 own timeout      110 where the payload begins, 4
 --   114 length, type; length, key; length, trace; own attempts, own timeout; payload
+-- In n, each id has a 1 before it; zeros: that number has no task any more.
 -- Members of sorted sets are <number><id>: what has the same score stands as it was submitted.
 --
 -- Attempts: 1 how many, 1 + 4 length and last failure, 4 length (or -1) and result, and for each attempt
@@ -26,12 +27,16 @@
 -- that.
 local root = KEYS[1]
 local call = redis.call
-local pack, read = struct.pack, struct.unpack
+local pack = struct.pack
 
 local PENDING, RUNNING, RETRYING, SUCCEEDED, FAILED, DEAD, CANCELED = 0, 1, 2, 3, 4, 5, 6
 local HEAD = 113  -- bytes before the texts
+local SLOT = 17  -- bytes of an id in n
+local NO_TASK = string.rep('\0', SLOT)
 local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
 
+-- struct.unpack also gives where it ended.
+local function read(format, bytes, at) return (struct.unpack(format, bytes, at or 1)) end
 local function i8(number) return pack('>i8', number) end
 
 -- In microseconds; the server's own unless a test tells it.
@@ -132,7 +137,7 @@ local function wake(name, many)
       call('SREM', root .. 'S', name)
       return
     end
-    if call('SPUBLISH', root .. 'i' .. who, name) > 0 then many = many - 1 end
+    if call('PUBLISH', root .. 'i' .. who, name) > 0 then many = many - 1 end
   end
 end
 

@@ -5,7 +5,6 @@ local MOST_BUCKETS = 64
 local below = tonumber(ARGV[1]) or tonumber(call('HGET', root .. 'm', 'number') or 0) + 1
 local many = tonumber(ARGV[2])
 local answer = { '' }
-local none = string.rep('\0', 16)
 local buckets = call('ZREVRANGEBYSCORE', root .. 'N', math.floor((below - 2) / 256), '-inf', 'LIMIT', 0,
                      MOST_BUCKETS + 1)
 for at, bucket in ipairs(buckets) do
@@ -15,15 +14,15 @@ for at, bucket in ipairs(buckets) do
   end
   local first = tonumber(bucket) * 256 + 1
   local ids = call('GET', root .. 'n' .. bucket) or ''
-  local top = math.min(below - 1, first + #ids / 16 - 1)
+  local top = math.min(below - 1, first + #ids / SLOT - 1)
   for number = top, first, -1 do
-    local id = ids:sub((number - first) * 16 + 1, (number - first) * 16 + 16)
-    if id ~= none then
+    local id = ids:sub((number - first) * SLOT + 1, (number - first + 1) * SLOT)
+    if id ~= NO_TASK then
       if #answer > many then
         answer[1] = string.format('%.17g', below)
         return answer
       end
-      answer[#answer + 1] = i8(number) .. id
+      answer[#answer + 1] = i8(number) .. id:sub(2)
     end
     below = number
   end

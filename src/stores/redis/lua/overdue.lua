@@ -40,7 +40,7 @@ local function look_for_gone()
     end
   end
   if #channels == 0 then return end
-  local listening = call('PUBSUB', 'SHARDNUMSUB', unpack(channels))
+  local listening = call('PUBSUB', 'NUMSUB', unpack(channels))
   for at, owner in ipairs(numbers) do
     local number, running, name = owner[1], owner[2], owner[3]
     if listening[2 * at] > 0 then

@@ -34,7 +34,7 @@ local function finish_removing()
   for bucket, slots in pairs(zeros) do
     local place = root .. 'n' .. bucket
     for _, slot in ipairs(slots) do
-      call('SETRANGE', place, slot * 16, string.rep('\0', 16))
+      call('SETRANGE', place, slot * SLOT, NO_TASK)
     end
     if not (call('GET', place) or ''):find('[^%z]') then
       call('DEL', place)

@@ -46,7 +46,7 @@ local waits, ids, answers = {}, {}, {}
 
 local function accept(argument)
   local id = argument:sub(1, 16)
-  local which, flags = read('>I2B', argument, 17)
+  local which, flags = read('>I2', argument, 17), argument:byte(19)
   local queue = queues[which]
   local key = nil
   local place = root .. 't' .. id
@@ -98,7 +98,7 @@ while at <= #ids do
   local bucket = math.floor(place / 256)
   local slot = place % 256
   local last = math.min(#ids, at + 255 - slot)
-  call('SETRANGE', root .. 'n' .. bucket, slot * 16, table.concat(ids, '', at, last))
+  call('SETRANGE', root .. 'n' .. bucket, slot * SLOT, '\1' .. table.concat(ids, '\1', at, last))
   call('ZADD', root .. 'N', bucket, bucket)
   at = last + 1
 end
