@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -11,11 +10,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/bench_output.hpp"
+#include "cli/bench_part.hpp"
+#include "cli/bench_store.hpp"
 #include "cli/folder.hpp"
-#include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
-#include "io/apart.hpp"
 #include "server/bench.hpp"
 #include "server/carrying.hpp"
 
@@ -23,6 +23,7 @@ namespace holdfast::cli {
 namespace {
 
 namespace bench = node::bench;
+using Figure = BenchFigure;
 
 constexpr const char* kExamples = R"(Examples:
   holdfast bench
@@ -31,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   holdfast bench failures --check && echo fast enough
   holdfast bench --http
   holdfast bench --broker amqp://guest:guest@127.0.0.1/
+  holdfast bench --store redis://127.0.0.1:6379 --concurrency 200
 
 Parts:
   throughput  tasks in batches, from their submit until they are done
@@ -41,6 +43,12 @@ Parts:
 With --broker, of throughput, latency and failures: the same with RabbitMQ as
 carrier, beside the embedded store. Uses its queues holdfast.bench and
 holdfast.bench.dlq, which stay there, and holdfast.bench.retry.*.
+
+With --store, on that store: enqueue (while nobody works), process (a full queue),
+and throughput, latency, failures and memory. On Redis those who submit and those
+who work are processes of their own, in a space of their own, which is removed at
+the end; for sqlite: the files go to --folder, and the file that is named is left
+alone.
 
 Parts of --http, over loopback:
   submits     requests with one task each
@@ -56,6 +64,11 @@ the end, and on Ctrl-C.
 Exit codes: 0 measured, also where a target is missed; 1 it could not be
 measured, or with --check a target is missed; 2 the command line is wrong.)";
 
+// Of --store, unless said otherwise: over a network fewer are enough to tell, and more are under
+// way at once.
+constexpr std::size_t kStoreTasks = 100'000;
+constexpr std::size_t kStoreConcurrency = 200;
+
 struct Asked {
   bench::Options options;
   std::string folder = ".";
@@ -63,24 +76,11 @@ struct Asked {
   double seconds = 10;
   bool http = false;
   std::string broker;
+  std::string store;
+  std::size_t workers = 1;
   server::bench::Options over_http = {};
   bool check = false;
   bool json = false;
-};
-
-// One figure: what, how much, and what it has to be.
-struct Figure {
-  std::string_view key;
-  std::string_view what;
-  double value = 0;
-  std::string_view unit;
-  double target = 0;  // 0: none
-  bool least = true;  // the target is a least value, not a most one
-
-  [[nodiscard]] bool has_target() const { return target != 0; }
-  [[nodiscard]] bool missed() const {
-    return has_target() && (least ? value < target : value > target);
-  }
 };
 
 class Bench {
@@ -90,6 +90,7 @@ class Bench {
 
   // False: a measurement could not be made; said already, unless a signal has ended it.
   bool run() {
+    if (!asked_.store.empty()) return store();
     if (asked_.http) {
       return (!wanted("submits") || submits()) && (!wanted("arrays") || arrays()) &&
              (!wanted("webhooks") || webhooks()) && (!wanted("slow") || slow());
@@ -113,25 +114,29 @@ class Bench {
   [[nodiscard]] bench::Options options(std::string_view name) const {
     bench::Options options = asked_.options;
     options.url = fmt::format("sqlite:{}/{}.db", folder_.path(), name);
-    if (io_.err_is_terminal) {
-      options.progress = [&err = io_.err, name = std::string(name)](double part) {
-        err << fmt::format("\r{:<12} {:>3.0f} %", name, part * 100) << std::flush;
-      };
-    }
+    options.progress = progress_of(name, io_);
     return options;
   }
 
   template <class Measure>
   std::optional<std::vector<double>> apart(Measure measure) {
-    auto numbers = io::run_apart(measure, &signals_);
-    if (io_.err_is_terminal) io_.err << "\r\x1b[K" << std::flush;
-    if (numbers) return *std::move(numbers);
-    if (numbers.error().code == ErrorCode::canceled) return std::nullopt;
-    io_.err << fmt::format("holdfast bench: {}\n", numbers.error().message);
-    return std::nullopt;
+    return measure_apart(measure, io_, signals_);
   }
 
   void add(Figure figure) { figures_.push_back(figure); }
+
+  bool store() {
+    StoreBench chosen{.options = {},
+                      .folder = folder_.path(),
+                      .wanted = [this](std::string_view part) { return wanted(part); }};
+    static_cast<bench::Options&>(chosen.options) = asked_.options;
+    chosen.options.url = asked_.store;
+    chosen.options.workers = asked_.workers;
+    auto measured = measure_store(chosen, io_, signals_);
+    if (!measured) return false;
+    figures_ = *std::move(measured);
+    return true;
+  }
 
   bool throughput() {
     const bench::Options chosen = options("throughput");
@@ -306,39 +311,6 @@ class Bench {
   std::vector<Figure> figures_;
 };
 
-std::string number(double value) {
-  if (value < 100) return fmt::format("{:.2f}", value);
-  return grouped(static_cast<std::uint64_t>(std::llround(value)));
-}
-
-void print_table(std::ostream& out, const std::vector<Figure>& figures) {
-  out << fmt::format("{:<30} {:>12} {:<8} {}\n", "", "measured", "", "to reach");
-  for (const Figure& figure : figures) {
-    std::string target;
-    if (figure.has_target()) {
-      target = fmt::format("{} {}{}", figure.least ? "≥" : "≤", number(figure.target),
-                           figure.missed() ? "   MISSED" : "");
-    }
-    out << fmt::format("{:<30} {:>12} {:<8} {}\n", figure.what, number(figure.value), figure.unit,
-                       target);
-  }
-}
-
-void print_json(std::ostream& out, const Asked& asked, const std::vector<Figure>& figures) {
-  out << fmt::format(R"({{"tasks":{},"batch":{},"payload_bytes":{},"figures":{{)",
-                     asked.options.tasks, asked.options.batch, asked.options.payload_bytes);
-  for (const Figure& figure : figures) {
-    out << fmt::format(R"({}"{}":{{"value":{:.3f},"unit":"{}")",
-                       &figure == figures.data() ? "" : ",", figure.key, figure.value, figure.unit);
-    if (figure.has_target()) {
-      out << fmt::format(R"(,"target":{},"target_is":"{}","met":{})", figure.target,
-                         figure.least ? "at least" : "at most", !figure.missed());
-    }
-    out << '}';
-  }
-  out << "}}\n";
-}
-
 int run_bench(Asked asked, Io& io) {
   asked.options.steady =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.seconds));
@@ -352,9 +324,9 @@ int run_bench(Asked asked, Io& io) {
   Bench bench(asked, io, folder, signals);
   if (!bench.run()) return kFailed;
   if (asked.json) {
-    print_json(io.out, asked, bench.figures());
+    print_bench_json(io.out, asked.options, bench.figures());
   } else {
-    print_table(io.out, bench.figures());
+    print_bench_table(io.out, bench.figures());
   }
   if (!io.out.flush()) {
     io.err << "holdfast bench: cannot write to standard output\n";
@@ -372,22 +344,25 @@ void add_bench(CLI::App& program, Io& io, int& exit_code) {
   const auto asked = std::make_shared<Asked>();
   bench::Options& options = asked->options;
   const auto number = [&](const char* name, auto& value, const char* what, auto least, auto most) {
-    verb->add_option(name, value, what)
+    return verb->add_option(name, value, what)
         ->type_name("N")
         ->check(CLI::Range(least, most).description(""))
         ->capture_default_str();
   };
   verb->add_option("PART", asked->only, "Parts to measure (below); default: all")
       ->type_name("")
-      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory", "submits", "arrays",
-                             "webhooks", "slow"})
+      ->check(CLI::IsMember({"throughput", "latency", "failures", "memory", "enqueue", "process",
+                             "submits", "arrays", "webhooks", "slow"})
                   .description(""));
   constexpr int kMostTasks = 1'000'000'000;
-  number("--tasks", options.tasks, "Tasks of throughput", 1, kMostTasks);
+  const CLI::Option* const tasks =
+      number("--tasks", options.tasks, "Tasks of throughput", 1, kMostTasks);
   number("--batch", options.batch, "Tasks in one submit, but of latency", 1, 100'000);
   number("--producers", options.producers, "Threads that submit, of throughput and failures", 1,
          64);
   number("--threads", options.threads, "Threads that run handlers", 1, 256);
+  const CLI::Option* const concurrency = number(
+      "--concurrency", options.concurrency, "Tasks under way at once; 0: as threads", 0, 10'000);
   number("--payload", options.payload_bytes, "Bytes in each task", 0, 1 << 20);
   number("--rate", options.rate, "Tasks a second, of latency", 1, 100'000);
   number("--seconds", asked->seconds, "How long, of latency", 0.1, 3600.0);
@@ -398,12 +373,21 @@ void add_bench(CLI::App& program, Io& io, int& exit_code) {
       ->capture_default_str();
   verb->add_flag("--http", asked->http, "Measure the server instead");
   verb->add_option("--broker", asked->broker, "Measure with this RabbitMQ, too")->type_name("URL");
+  verb->add_option("--store", asked->store, "Measure on this store, with parts of its own")
+      ->type_name("URL");
+  number("--workers", asked->workers, "Processes that work, of --store on Redis", 1, 64);
   number("--requests", asked->over_http.requests, "Requests of submits", 1, kMostTasks);
   number("--connections", asked->over_http.connections, "That send them", 1, 10'000);
   number("--hooks", asked->over_http.hooks, "Tasks of webhooks", 1, kMostTasks);
   verb->add_flag("--check", asked->check, "End with 1 if a target is missed; default: 0");
   verb->add_flag("--json", asked->json, "One JSON object");
-  verb->callback([asked, &io, &exit_code] { exit_code = run_bench(*asked, io); });
+  verb->callback([=, &io, &exit_code] {
+    if (!asked->store.empty()) {
+      if (tasks->count() == 0) asked->options.tasks = kStoreTasks;
+      if (concurrency->count() == 0) asked->options.concurrency = kStoreConcurrency;
+    }
+    exit_code = run_bench(*asked, io);
+  });
 }
 
 }  // namespace holdfast::cli

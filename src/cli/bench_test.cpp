@@ -193,6 +193,31 @@ TEST_F(BenchVerb, removes_its_files_when_it_is_interrupted) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST_F(BenchVerb, measures_on_a_store_that_is_named_and_leaves_it_alone) {
+  const fs::path named = folder_ / "tasks.db";
+  const Ran ran = bench({"--store", "sqlite:" + named.string(), "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto figures = boost::json::parse(ran.out).at("figures").as_object();
+  for (const char* key : {"enqueue_per_s", "process_per_s", "peak_mb", "end_to_end_per_s", "p50_ms",
+                          "p99_ms", "max_ms", "failing_per_s", "idle_mb"}) {
+    ASSERT_TRUE(figures.contains(key)) << key;
+    EXPECT_GT(figures.at(key).at("value").to_number<double>(), 0) << key;
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(BenchVerb, measures_one_part_of_a_store_alone) {
+  const Ran ran = bench({"process", "--store", "sqlite:x.db", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(boost::json::parse(ran.out).at("figures").as_object().size(), 2u);
+}
+
+TEST_F(BenchVerb, says_what_is_wrong_with_the_url_of_a_store) {
+  const Ran ran = bench({"--store", "tasks.db"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("tasks.db"));
+}
+
 TEST_F(BenchVerb, measures_the_server_and_counts_what_it_answered) {
   const Ran ran = bench({"submits", "arrays", "webhooks", "--http", "--requests", "300", "--hooks",
                          "100", "--connections", "4", "--json"});

@@ -9,6 +9,7 @@
 
 #include "config/config.hpp"
 #include "core/json_text.hpp"
+#include "node/open_store.hpp"
 #include "node/remote_server.hpp"
 #include "node/running_server.hpp"
 
@@ -44,17 +45,25 @@ Result<Connected> ask_server(const Target& target, const std::string& url) {
 Result<std::string> store_of(const Target& target) {
   if (!target.store.empty()) return target.store;
   if (target.config.empty()) {
-    const std::string store = environment("HOLDFAST_STORE");
-    return store.empty() ? config::Config().store.url : store;
+    const std::string store = store_of_environment();
+    return store.empty() ? config::Config().store.url.shown : store;
   }
   const auto config = config::read(target.config);
   if (!config) return std::unexpected(config.error());
-  return config->store.url;
+  return std::string(config->store.url.text.reveal());
 }
 
 std::string with_scheme(std::string store) {
   const bool is_path = store.find(':') == std::string::npos;
   return is_path ? "sqlite:" + store : store;
+}
+
+// One that many share: nobody has to be asked for it.
+Result<Connected> open_shared(const Target& target, const std::string& url,
+                              const node::Place& place) {
+  Client client(url, client_options(target));
+  if (const auto opened = client.open(); !opened) return std::unexpected(opened.error());
+  return Connected{.client = std::move(client), .where = place.key()};
 }
 
 Result<Connected> open_file(const Target& target, const std::string& url, Missing missing) {
@@ -95,12 +104,16 @@ std::string token_of_environment() {
   return environment("HOLDFAST_API_TOKEN");
 }
 
+std::string store_of_environment() {
+  return environment("HOLDFAST_STORE");
+}
+
 void add_target(CLI::App& verb, Target& target) {
   const std::string group = "Where the tasks are";
   verb.add_option("--server", target.server, "Of a server: http://HOST:PORT or https://HOST:PORT")
       ->option_text("URL")
       ->group(group);
-  verb.add_option("--store", target.store, "Of a file: sqlite:PATH; without it, holdfast.db")
+  verb.add_option("--store", target.store, "Of a file or Redis: sqlite:PATH, redis://HOST:PORT")
       ->option_text("URL")
       ->group(group);
   verb.add_option("--config", target.config, "Where the server's configuration says they are")
@@ -127,7 +140,10 @@ Result<Connected> connect(const Target& target, Missing missing) {
   auto store = store_of(target);
   if (!store) return std::unexpected(std::move(store).error());
   const std::string url = with_scheme(*std::move(store));
-  return node::is_remote(url) ? ask_server(target, url) : open_file(target, url, missing);
+  if (node::is_remote(url)) return ask_server(target, url);
+  const auto place = node::parse_place(url);
+  if (!place) return std::unexpected(place.error());
+  return place->is_shared() ? open_shared(target, url, *place) : open_file(target, url, missing);
 }
 
 int complain(Io& io, const std::string& verb, const Error& error) {

@@ -11,7 +11,8 @@ namespace CLI {
 class App;
 }
 
-// Where the verbs find their tasks: in a file, or at the server that has it open.
+// Where the verbs find their tasks: in a file, at the server that has it open, or on a Redis that
+// anybody may ask.
 namespace holdfast::cli {
 
 // As the command line names it. What is not given is looked for: HOLDFAST_SERVER, HOLDFAST_STORE,
@@ -28,12 +29,14 @@ void add_target(CLI::App& verb, Target& target);
 
 struct Connected {
   Client client;
-  std::string where = {};    // URL, for people
-  bool is_embedded = false;  // nobody runs tasks meanwhile
+  std::string where = {};    // URL, for people: no password is in it
+  bool is_embedded = false;  // a file that nobody has open: nobody runs tasks meanwhile
 };
 
 // HOLDFAST_API_TOKEN; empty: none.
 [[nodiscard]] std::string token_of_environment();
+// HOLDFAST_STORE; likewise.
+[[nodiscard]] std::string store_of_environment();
 
 enum class Missing : bool { is_an_error, is_made };
 

@@ -63,7 +63,8 @@ class Demo {
                   .on_signal = [this](int) { stop_.request_stop(); }});
     if (!service) return std::unexpected(std::move(service).error());
     {
-      Client client(config->store.url, {.log = Logger()});  // shares the file with the service
+      Client client(std::string(config->store.url.text.reveal()),
+                    {.log = Logger()});  // shares the file with the service
       if (auto told = tell(client); !told) return std::unexpected(std::move(told).error());
     }
     static_cast<void>((*service)->stop());

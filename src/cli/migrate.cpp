@@ -6,6 +6,7 @@
 
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
+#include "node/open_store.hpp"
 #include "node/verify.hpp"
 #include "wire/json_writer.hpp"
 
@@ -23,7 +24,7 @@ size, and is done whole or not at all. Older programs refuse the file from
 then on; who may want to go back makes a copy before:
   sqlite3 tasks.db '.backup tasks.before.db'
 
-The file must not be in use.
+The file must not be in use. A store on Redis has nothing to migrate.
 
 Exit codes: 0 it is of the newest schema; 1 it could not be migrated, and is as
 it was; 2 the command line is wrong.)";
@@ -63,7 +64,21 @@ std::string for_people(const std::string& path, const node::Migration& done) {
   return fmt::format("{} was of schema {}, and is of schema {} now\n", name, done.from, done.to);
 }
 
+int nothing_to_migrate(const Options& options, Io& io) {
+  const std::string name = node::shown_url(options.path);
+  if (options.json) {
+    std::string out;
+    wire::JsonWriter writer(out);
+    writer.begin_object().key("file").text(name).key("migrated").boolean(false).end_object();
+    io.out << out << '\n';
+  } else {
+    io.out << name << ": there is nothing to migrate on Redis\n";
+  }
+  return io.out.flush() ? kDone : kFailed;
+}
+
 int run_migrate(const Options& options, Io& io) {
+  if (node::is_shared(options.path)) return nothing_to_migrate(options, io);
   const auto done = node::migrate(options.path);
   if (!done) {
     std::string why;

@@ -51,6 +51,14 @@ TEST_F(MigrateVerb, says_which_version_it_found_and_what_it_did) {
   EXPECT_EQ(again.out, path_ + " is of schema 4, the newest: there was nothing to do\n");
 }
 
+TEST_F(MigrateVerb, has_nothing_to_do_on_redis_and_says_no_password) {
+  const Ran ran = migrate({"redis://:planted@tasks.example.org/1"});
+  EXPECT_EQ(ran.exit_code, kDone);
+  EXPECT_EQ(ran.out, "redis://***@tasks.example.org/1: there is nothing to migrate on Redis\n");
+  EXPECT_EQ(migrate({"redis://host", "--json"}).out, R"({"file":"redis://host","migrated":false})"
+                                                     "\n");
+}
+
 TEST_F(MigrateVerb, says_it_to_programs) {
   EXPECT_EQ(migrate({path_, "--json"}).out,
             R"({"file":")" + path_ + R"(","from":1,"to":4,"migrated":true})" + "\n");

@@ -11,6 +11,7 @@
 #include "cli/wanted.hpp"
 #include "config/config.hpp"
 #include "io/log_sink.hpp"
+#include "node/open_store.hpp"
 #include "server/service.hpp"
 
 namespace holdfast::cli {
@@ -73,6 +74,10 @@ int serve(const Options& options, Io& io) {
     io.err << config.error().message << '\n';
     return kFailed;
   }
+  if (const auto place = node::parse_place(config->store.url.text.reveal()); !place) {
+    io.err << options.path << ": store.url: " << place.error().message << '\n';
+    return kFailed;
+  }
   if (options.check) {
     io.out << config::describe(*config);
     return kDone;
@@ -91,7 +96,7 @@ int serve(const Options& options, Io& io) {
     return kFailed;
   }
   log.log(Level::info, "server.ready", "tasks are accepted",
-          {{"url", (*service)->url()}, {"store", config->store.url}});
+          {{"url", (*service)->url()}, {"store", config->store.url.shown}});
   while (wanted.wait())
     reload(**service, options.path, level, log);
   const auto broken = wanted.why();

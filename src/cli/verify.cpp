@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/connect.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verify_output.hpp"
 #include "core/json_text.hpp"
+#include "node/open_store.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -18,6 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   holdfast verify tasks.db --repair
   holdfast verify tasks.db --json | jq -r '.findings[].task // empty'
   sqlite3 tasks.db '.backup copy.db' && holdfast verify copy.db
+  holdfast verify --store redis://tasks.example.org
 
 The file must not be in use: stop its owner first, or verify a copy, made as
 above. A plain cp leaves out tasks.db-wal, where the newest tasks are, and
@@ -29,13 +32,20 @@ copied to FILE.before-repair first. No task is lost by a repair: one that
 stands nowhere waits again, and one that stands in two places keeps the later
 one on its way.
 
+A store on Redis may be in use, and what is found there is mended in place,
+without a copy. Its URL may also come from HOLDFAST_STORE.
+
 Exit codes: 0 clean, or all repaired; 3 findings are left; 1 the file cannot be
-read, or is in use; 2 the command line is wrong.)";
+read, or is in use, or Redis is not there; 2 the command line is wrong.)";
 
 struct Options {
   std::string path;
   bool repair = false;
   bool json = false;
+  std::string store;
+
+  // What was named, for people: a URL may have a password in it.
+  [[nodiscard]] std::string name() const { return node::shown_url(path); }
 };
 
 // Programs name the same file by its URL. Returns what is wrong.
@@ -76,18 +86,24 @@ Result<node::VerifyReport> verify_with_progress(const Options& options, Io& io) 
   return node::verify(options.path, how);
 }
 
-int run_verify(const Options& options, Io& io) {
+int run_verify(Options options, Io& io) {
+  if (options.path.empty()) options.path = options.store;
+  if (options.path.empty()) options.path = store_of_environment();
+  if (without_scheme(options.path); options.path.empty()) {
+    io.err << "holdfast verify: what is to be verified? FILE, or --store URL\n";
+    return kUsage;
+  }
   auto report = verify_with_progress(options, io);
   if (!report) {
     std::string why;
     append_visible(why, report.error().text());
     io.err << "holdfast verify: " << why << '\n';
-    if (options.json) io.out << verify_json(options.path, report.error()) << std::flush;
+    if (options.json) io.out << verify_json(options.name(), report.error()) << std::flush;
     return kFailed;
   }
   const bool readable = report->audit.readable;
   const bool left = report->left > 0;
-  const Verified verified{options.path, options.repair, std::move(*report)};
+  const Verified verified{options.name(), options.repair, std::move(*report)};
   io.out << (options.json ? verify_json(verified) : verify_for_people(verified, io.colour));
   if (!io.out.flush()) {
     io.err << "holdfast verify: cannot write to standard output\n";
@@ -101,13 +117,15 @@ int run_verify(const Options& options, Io& io) {
 
 void add_verify(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb =
-      program.add_subcommand("verify", "Prove that no task is lost in a file, or repair it");
+      program.add_subcommand("verify", "Prove that no task is lost, or repair the store");
   verb->footer(kExamples);
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->path, "File of an embedded store")
-      ->type_name("")
-      ->required()
-      ->transform(CLI::Validator(without_scheme, ""));
+  auto* file = verb->add_option("FILE", options->path, "File of an embedded store")
+                   ->type_name("")
+                   ->transform(CLI::Validator(without_scheme, ""));
+  verb->add_option("--store", options->store, "The same as a URL, or that of a store on Redis")
+      ->option_text("URL")
+      ->excludes(file);
   verb->add_flag("--repair", options->repair, "Mend what can be mended, after a copy");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &io, &exit_code] { exit_code = run_verify(*options, io); });

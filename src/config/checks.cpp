@@ -73,7 +73,7 @@ class Checks {
 
 void Checks::check_store() {
   if (reading_.has("store.url")) return;
-  config_.store.url = "sqlite:" + reading_.resolve("holdfast.db");
+  config_.store.url = plain_url("sqlite:" + reading_.resolve("holdfast.db"));
 }
 
 void Checks::check_http() {

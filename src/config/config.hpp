@@ -33,7 +33,7 @@
 namespace holdfast::config {
 
 struct Store {
-  std::string url = "sqlite:holdfast.db";
+  Url url = plain_url("sqlite:holdfast.db");
   std::optional<Duration> keep_succeeded = std::chrono::hours(24);
   std::optional<Duration> keep_canceled = std::chrono::hours(24);
   std::optional<Duration> keep_failed = {};

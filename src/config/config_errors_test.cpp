@@ -126,7 +126,7 @@ TEST(ConfigErrors, tables_are_written_as_tables) {
 }
 
 TEST(ConfigErrors, values_have_their_type_and_their_range) {
-  expect_errors(std::array<BadFile, 31>{{
+  expect_errors(std::array<BadFile, 39>{{
       {"[http]\nmax_array = '3'\n",
        "h.toml:2:13: http.max_array: this must be a whole number, and is text"},
       {"[http]\nmax_array = 1.5\n",
@@ -175,10 +175,28 @@ TEST(ConfigErrors, values_have_their_type_and_their_range) {
        "h.toml:2:14: alerts.retry_rate: 20 is out of range; from 0 to 1"},
       {"[store]\nurl = ''\n",
        "h.toml:2:7: store.url: this is empty; leave the key out if there is nothing to say"},
-      {"[store]\nurl = 'redis://x'\n",
+      {"[store]\nurl = 'postgres://x'\n",
        "h.toml:2:7: store.url: this is no place for tasks that is known here; write "
-       "\"sqlite:PATH\" for "
-       "a file, or \"memory:NAME\" in tests"},
+       "\"sqlite:PATH\" for a file, \"redis://HOST:PORT\" for Redis, or \"memory:NAME\" in tests"},
+      {"[store]\nurl = 'redis://:planted@host:x'\n",
+       "h.toml:2:7: store.url: the port is a number from 1 to 65535"},
+      {"[store]\nurl = 'redis://:planted@'\n",
+       "h.toml:2:7: store.url: the host is missing, or cannot be one"},
+      {"[store]\nurl = 'redis://planted@host'\n",
+       "h.toml:2:7: store.url: a password is written user:password@host, or :password@host without "
+       "a user"},
+      {"[store]\nurl = 'redis://:planted@host/tasks'\n",
+       "h.toml:2:7: store.url: behind the host comes the number of a database"},
+      {"[store]\nurl = 'redis://:planted@a,b'\n",
+       "h.toml:2:7: store.url: several hosts are those of sentinels: redis+sentinel://"},
+      {"[store]\nurl = 'redis+sentinel://:planted@a,b'\n",
+       "h.toml:2:7: store.url: behind the sentinels comes the name of their master: "
+       "redis+sentinel://host,host/master"},
+      {"[store]\nurl = 'redis://:planted@host?space=a&planted=1'\n",
+       "h.toml:2:7: store.url: behind the ? only space=NAME and ca=FILE are known; in a password "
+       "it is %3f"},
+      {"[store]\nurl = 'rediss://:planted@host?ca=ca.pem'\n",
+       "h.toml:2:7: store.url: the file of ?ca= is named from the root: ?ca=/PATH"},
       {"[store]\nurl = \"sqlite:a\\u0000b\"\n",
        "h.toml:2:7: store.url: control characters and other invisible letters have no place here"},
       {"[webhook]\nuser_agent = ''\n",

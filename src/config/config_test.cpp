@@ -15,8 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kFile = "/etc/holdfast/holdfast.toml";
 
-Config config_of(std::string_view text) {
-  FakeOutside outside = furnished_outside();
+Config config_of(std::string_view text, FakeOutside outside = furnished_outside()) {
   auto config = check(text, kFile, outside);
   EXPECT_TRUE(config) << to_error(config.error()).message;
   return config ? *config : Config();
@@ -121,7 +120,7 @@ keep = 5
 
 TEST(Config, reads_what_the_server_is_told) {
   const Config config = config_of(kEverything);
-  const Store store{"sqlite:/etc/holdfast/data/tasks.db", 2h, 3h, 4h, std::nullopt};
+  const Store store{plain_url("sqlite:/etc/holdfast/data/tasks.db"), 2h, 3h, 4h, std::nullopt};
   EXPECT_EQ(config.store, store);
   EXPECT_EQ(config.http.listen, (Listen{"::", 9000}));
   EXPECT_EQ(config.http.max_payload, 1U << 20);
@@ -227,8 +226,26 @@ TEST(Config, every_queue_that_a_task_names_is_there) {
 
 TEST(Config, an_empty_file_gives_the_defaults) {
   Config expected;
-  expected.store.url = "sqlite:/etc/holdfast/holdfast.db";  // beside the file
+  expected.store.url = plain_url("sqlite:/etc/holdfast/holdfast.db");  // beside the file
   EXPECT_EQ(config_of(""), expected);
+}
+
+TEST(Config, the_store_may_be_on_redis_and_its_url_a_secret) {
+  FakeOutside outside = furnished_outside();
+  outside.variables["STORE"] = "rediss://ann:planted@tasks.example.org:6380/2?space=shop";
+  outside.secret_files["/etc/holdfast/store"] = "redis+sentinel://:planted@a,b/main";
+  outside.variables["FILE"] = "sqlite:tasks.db";
+  const Config read = config_of("[store]\nurl = 'env:STORE'\n", outside);
+  EXPECT_EQ(read.store.url.text.reveal(), outside.variables["STORE"]);
+  EXPECT_EQ(read.store.url.shown, "rediss://***@tasks.example.org:6380/2?space=shop");
+  EXPECT_EQ(describe(read).find("planted"), std::string::npos);
+  EXPECT_NE(describe(read).find("url = \"rediss://***@tasks.example.org:6380/2?space=shop\""),
+            std::string::npos);
+  EXPECT_EQ(config_of("[store]\nurl = 'file:store'\n", outside).store.url.shown,
+            "redis+sentinel://***@a,b/main");
+  EXPECT_EQ(config_of("[store]\nurl = 'redis://host'\n").store.url.shown, "redis://host");
+  EXPECT_EQ(config_of("[store]\nurl = 'env:FILE'\n", outside).store.url.shown,
+            "sqlite:/etc/holdfast/tasks.db");
 }
 
 TEST(Config, a_retry_table_may_have_a_header_of_its_own) {
@@ -308,7 +325,7 @@ TEST(Config, reads_a_file_and_what_stands_beside_it) {
   const auto config = read(path);
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->tokens.at("a").secret.reveal(), "0123456789abcdef0");
-  EXPECT_EQ(config->store.url, "sqlite:" + (folder / "holdfast.db"));
+  EXPECT_EQ(config->store.url.text.reveal(), "sqlite:" + (folder / "holdfast.db"));
 
   std::ofstream(path) << "[htp]\n";
   const auto wrong = read(path);

@@ -22,6 +22,7 @@ constexpr const char* kExample = HOLDFAST_SOURCE_DIR "/examples/server/holdfast.
 class RichOutside final : public Outside {
  public:
   std::optional<std::string> variable(const std::string& name) override {
+    if (name.find("STORE") != std::string::npos) return "rediss://u:secret@example.org/1";
     if (name.find("URL") != std::string::npos) return "https://example.org/" + name;
     return "a-good-secret-of-" + name;
   }

@@ -56,8 +56,11 @@ Section<Store> store_section() {
       "Where tasks are kept, and for how long after they have ended.",
       {
           row<Store>("url", &Store::url, StoreUrl{}, no,
-                     "`sqlite:PATH`, a file that is made if it is not there; `memory:NAME` keeps "
-                     "nothing, for tests"),
+                     "`sqlite:PATH`, a file that is made if it is not there; "
+                     "`redis://user:password@host:6379/0`, `rediss://` over TLS or "
+                     "`redis+sentinel://host,host/master`, a Redis that many servers and workers "
+                     "share; `memory:NAME` keeps nothing, for tests; `env:NAME` or `file:PATH` if "
+                     "it is a secret"),
           row<Store>("keep_succeeded", &Store::keep_succeeded, keep, no,
                      "how long tasks that succeeded are kept, with their results"),
           row<Store>("keep_canceled", &Store::keep_canceled, keep, no,

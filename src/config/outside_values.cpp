@@ -166,25 +166,6 @@ std::string NewFile::show(const std::string& value) const {
   return value.empty() ? "" : quoted(value, std::string::npos);
 }
 
-void StoreUrl::read(const Spot& spot, const Value& value, std::string& into) const {
-  constexpr std::string_view kSqlite = "sqlite:";
-  const std::string* text = read_text(spot, value);
-  if (text == nullptr) return;
-  if (text->starts_with("memory:")) {
-    into = *text;
-    return;
-  }
-  if (!text->starts_with(kSqlite) || text->size() == kSqlite.size()) {
-    return spot.wrong("this is no place for tasks that is known here",
-                      R"(write "sqlite:PATH" for a file, or "memory:NAME" in tests)");
-  }
-  into = std::string(kSqlite) + spot.reading.resolve(text->substr(kSqlite.size()));
-}
-
-std::string StoreUrl::show(const std::string& value) const {
-  return quoted(value, std::string::npos);
-}
-
 namespace {
 
 template <class Parse>
@@ -205,6 +186,26 @@ void read_url(const Spot& spot, const Value& value, Parse parse, Url& into) {
 
 void Endpoint::read(const Spot& spot, const Value& value, Url& into) const {
   read_url(spot, value, parse_url, into);
+}
+
+void StoreUrl::read(const Spot& spot, const Value& value, Url& into) const {
+  const auto parse = [&](std::string_view text,
+                         std::string source) -> std::expected<Url, std::string> {
+    constexpr std::string_view kSqlite = "sqlite:";
+    if (is_redis_url(text)) return parse_redis_url(text, std::move(source));
+    if (text.starts_with("memory:")) return plain_url(std::string(text));
+    if (text.starts_with(kSqlite) && text.size() > kSqlite.size()) {
+      return plain_url(std::string(kSqlite) + spot.reading.resolve(text.substr(kSqlite.size())));
+    }
+    return std::unexpected(
+        "this is no place for tasks that is known here; write \"sqlite:PATH\" for a file, "
+        "\"redis://HOST:PORT\" for Redis, or \"memory:NAME\" in tests");
+  };
+  read_url(spot, value, parse, into);
+}
+
+std::string StoreUrl::show(const Url& value) const {
+  return quoted(value.shown, std::string::npos);
 }
 
 void BrokerAt::read(const Spot& spot, const Value& value, Url& into) const {

@@ -27,10 +27,11 @@ struct NewFile {
   [[nodiscard]] std::string show(const std::string& value) const;
 };
 
+// Where tasks are kept, or where that can be read.
 struct StoreUrl {
   static constexpr std::string_view kKind = "store";
-  void read(const Spot& spot, const Value& value, std::string& into) const;
-  [[nodiscard]] std::string show(const std::string& value) const;
+  void read(const Spot& spot, const Value& value, Url& into) const;
+  [[nodiscard]] std::string show(const Url& value) const;
 };
 
 // A URL, or where it can be read.

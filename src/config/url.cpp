@@ -84,6 +84,98 @@ std::expected<Url, std::string> parse_sqs_url(std::string_view text, std::string
 
 }  // namespace
 
+Url plain_url(std::string text) {
+  return Url{Secret(text, ""), "", text};
+}
+
+namespace {
+
+constexpr std::string_view kSentinel = "+sentinel";
+
+// "host:port", or several of sentinels; nothing, or what is wrong. `first` gets the first host.
+std::string trouble_with_redis_hosts(std::string_view hosts, bool sentinels, std::string& first) {
+  for (bool more = true; more;) {
+    const std::size_t comma = hosts.find(',');
+    more = comma != hosts.npos;
+    if (more && !sentinels) return "several hosts are those of sentinels: redis+sentinel://";
+    auto host = parse_host(hosts.substr(0, comma));
+    if (!host) return std::move(host).error();
+    if (first.empty()) first = *std::move(host);
+    hosts = more ? hosts.substr(comma + 1) : "";
+  }
+  return {};
+}
+
+// "/db", or of sentinels "/master/db".
+std::string trouble_with_redis_path(std::string_view path, bool sentinels) {
+  if (sentinels) {
+    const std::string_view master = path.substr(std::min<std::size_t>(path.size(), 1));
+    const std::size_t slash = master.find('/');
+    if (master.substr(0, slash).empty()) {
+      return "behind the sentinels comes the name of their master: "
+             "redis+sentinel://host,host/master";
+    }
+    path = slash == master.npos ? "" : master.substr(slash);
+  }
+  const std::string_view database = path.substr(std::min<std::size_t>(path.size(), 1));
+  const bool is_number = std::ranges::all_of(database, [](char c) { return c >= '0' && c <= '9'; });
+  return is_number && database.size() < 7 ? "" : "behind the host comes the number of a database";
+}
+
+std::string trouble_with_redis_query(std::string_view query, bool tls) {
+  while (!query.empty()) {
+    const std::string_view option = query.substr(0, query.find('&'));
+    query = query.substr(std::min(query.size(), option.size() + 1));
+    if (option.starts_with("space=")) continue;
+    if (!option.starts_with("ca=")) {
+      return "behind the ? only space=NAME and ca=FILE are known; in a password it is %3f";
+    }
+    if (!tls) return "?ca= is for rediss://, which is over TLS";
+    if (!option.starts_with("ca=/")) return "the file of ?ca= is named from the root: ?ca=/PATH";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_redis_url(std::string_view text) {
+  std::string_view scheme = text.substr(0, text.find("://"));
+  if (scheme.size() == text.size()) return false;
+  if (scheme.ends_with(kSentinel)) scheme.remove_suffix(kSentinel.size());
+  return scheme == "redis" || scheme == "rediss";
+}
+
+std::expected<Url, std::string> parse_redis_url(std::string_view text, std::string source) {
+  const auto refuse = [](std::string what) { return std::unexpected(std::move(what)); };
+  if (!is_redis_url(text)) return refuse("a store on Redis begins with redis:// or rediss://");
+  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c >= 0x7f; })) {
+    return refuse(
+        "a URL has no spaces and no letters beyond ASCII: write them as %20 and the like");
+  }
+  if (text.find('#') != text.npos) return refuse("a # in a password is written %23");
+  const std::string_view scheme = text.substr(0, text.find("://"));
+  const bool sentinels = scheme.ends_with(kSentinel);
+  const std::string_view rest = text.substr(scheme.size() + 3);
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  const std::string_view query = rest.substr(std::min(question + 1, rest.size()));
+  const std::string_view authority = rest.substr(0, std::min(rest.find('/'), question));
+  const std::string_view path = rest.substr(authority.size(), question - authority.size());
+  const std::size_t at = authority.rfind('@');
+  const std::string_view who = at == authority.npos ? "" : authority.substr(0, at);
+  const std::string_view hosts = at == authority.npos ? authority : authority.substr(at + 1);
+  if (at != authority.npos && (who.find(':') == who.npos || who.ends_with(':'))) {
+    return refuse("a password is written user:password@host, or :password@host without a user");
+  }
+  std::string host;
+  std::string trouble = trouble_with_redis_hosts(hosts, sentinels, host);
+  if (trouble.empty()) trouble = trouble_with_redis_path(path, sentinels);
+  if (trouble.empty()) trouble = trouble_with_redis_query(query, scheme.starts_with("rediss"));
+  if (!trouble.empty()) return refuse(std::move(trouble));
+  std::string shown = fmt::format("{}://{}{}", scheme, at == authority.npos ? "" : "***@",
+                                  rest.substr(at == authority.npos ? 0 : at + 1));
+  return Url{Secret(std::string(text), std::move(source)), std::move(host), std::move(shown)};
+}
+
 std::expected<Url, std::string> parse_broker_url(std::string_view text, std::string source,
                                                  BrokerPart part) {
   const auto refuse = [](std::string_view what) { return std::unexpected(std::string(what)); };

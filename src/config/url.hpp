@@ -21,6 +21,16 @@ struct Url {
   bool operator==(const Url&) const = default;
 };
 
+// One that nothing is secret of, and that is no address on the web: sqlite:holdfast.db.
+[[nodiscard]] Url plain_url(std::string text);
+
+// redis://, rediss://, redis+sentinel:// or rediss+sentinel://, with a user and a password if need
+// be, which nobody is shown. The error quotes nothing of it. What is behind the path is for the
+// store to look at.
+[[nodiscard]] bool is_redis_url(std::string_view text);
+[[nodiscard]] std::expected<Url, std::string> parse_redis_url(std::string_view text,
+                                                              std::string source);
+
 // What the URL of a broker ends with.
 enum class BrokerPart : std::uint8_t { host, queue };
 

@@ -21,6 +21,7 @@ struct Options {
   std::size_t batch = 1'000;    // tasks in one submit
   std::size_t producers = 2;    // threads that submit
   std::size_t threads = 1;      // of the worker, calling handlers
+  std::size_t concurrency = 0;  // tasks that the worker has under way; 0: as many as threads
   std::size_t payload_bytes = 200;
   std::size_t rate = 1'000;                        // tasks a second, of latency
   Duration steady = std::chrono::seconds(10);      // for so long, of latency
@@ -29,6 +30,8 @@ struct Options {
   std::function<void(double part)> progress = {};  // 0 to 1, ten times a second
   // Has a broker carry the queue that is named. Called on the loop.
   std::function<Result<engine::Carriage>(ports::Loop& loop, const std::string& queue)> carry = {};
+
+  [[nodiscard]] std::size_t at_once() const { return concurrency == 0 ? threads : concurrency; }
 };
 
 struct Throughput {

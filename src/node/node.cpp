@@ -13,7 +13,7 @@ namespace holdfast::node {
 namespace {
 
 // On a store that others share, an idle worker asks rarely; what it may miss meanwhile it is told.
-constexpr Duration kSharedSweep = std::chrono::seconds(2);
+constexpr Duration kSharedSweep = std::chrono::milliseconds(2500);
 
 // One that no other life of any process has: host, process, and what cannot come twice.
 [[nodiscard]] std::string new_owner() {

@@ -28,7 +28,13 @@ struct VerifyReport {
 // changed. With it, a file that has findings is copied first, and mended without losing a task.
 // Fails if the file is missing, in use (the message names the process), empty, not Holdfast's or of
 // a newer version, or cannot be read. Blocks.
+//
+// Of a store on Redis (a URL in place of the path) nobody need be kept away, and there is no schema
+// and no copy: what is found is mended in place.
 [[nodiscard]] Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options);
+
+// Whether it is no path, but the URL of a store that many share.
+[[nodiscard]] bool is_shared(const std::string& path_or_url);
 
 struct Migration {
   int from = 0;  // the schema that was found
@@ -36,7 +42,7 @@ struct Migration {
 };
 
 // Brings the file of an embedded store that nobody has open to the newest schema. Fails as verify()
-// does, and where the file cannot be written. Blocks.
+// does, and where the file cannot be written. Blocks. Other stores have nothing to migrate.
 [[nodiscard]] Result<Migration> migrate(const std::string& path);
 
 }  // namespace holdfast::node

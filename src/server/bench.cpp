@@ -12,6 +12,7 @@
 
 #include "config/config.hpp"
 #include "io/file_limit.hpp"
+#include "io/forked.hpp"
 #include "io/resident_memory.hpp"
 #include "server/bench_peer.hpp"
 #include "server/service.hpp"
@@ -60,7 +61,7 @@ Result<std::uint64_t> tasks_in(const Options& options, std::initializer_list<Tas
 Result<double> measure(const Options& options, std::size_t requests, std::size_t tasks_in_one,
                        std::string_view body) {
   const Load what{.request = post_of(body), .count = requests, .connections = options.connections};
-  const auto peer = Peer::start([&](int channel) { load(channel, what); });
+  const auto peer = io::Forked::start([&](int channel) { load(channel, what); });
   if (!peer) return std::unexpected(peer.error());
   const auto service = serve(options, "");
   if (!service) return std::unexpected(service.error());
@@ -113,7 +114,7 @@ struct Hooked {
 
 Result<Hooked> hooks(const Options& options, std::size_t count, std::size_t in_flight,
                      Duration wait) {
-  const auto peer = Peer::start([&](int channel) { receive(channel, wait); });
+  const auto peer = io::Forked::start([&](int channel) { receive(channel, wait); });
   if (!peer) return std::unexpected(peer.error());
   const auto port = peer->hear<std::uint16_t>();
   if (!port) return std::unexpected(port.error());

@@ -1,8 +1,6 @@
 #include "server/bench_peer.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -14,15 +12,10 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <holdfast/clock.hpp>
 
-#include "io/file_limit.hpp"
-#include "io/os_error.hpp"
+#include "io/forked.hpp"
 
 namespace holdfast::server::bench {
 namespace {
@@ -30,21 +23,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
-
-constexpr const char* kOperation = "bench";
-
-bool transfer(int file, void* data, std::size_t size, bool out) {
-  char* place = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t moved =
-        out ? ::send(file, place, size, MSG_NOSIGNAL) : ::recv(file, place, size, 0);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
-    place += moved;
-    size -= static_cast<std::size_t>(moved);
-  }
-  return true;
-}
 
 // The bytes of one message: its head and its body. Nothing: it is not whole yet.
 std::optional<std::size_t> whole(std::string_view text) {
@@ -136,7 +114,7 @@ class Receiver {
 
   void run() {
     std::uint16_t port = acceptor_.local_endpoint().port();
-    if (!transfer(channel_.native_handle(), &port, sizeof port, true)) return;
+    if (!io::send_all(channel_.native_handle(), &port, sizeof port)) return;
     accept();
     answer_questions();
     context_.run();
@@ -195,7 +173,7 @@ class Receiver {
   void answer_questions() {
     channel_.async_read_some(
         asio::buffer(&question_, 1), [this](const error_code& error, std::size_t) {
-          if (error || !transfer(channel_.native_handle(), &received_, sizeof received_, true)) {
+          if (error || !io::send_all(channel_.native_handle(), &received_, sizeof received_)) {
             return context_.stop();
           }
           answer_questions();
@@ -213,47 +191,11 @@ class Receiver {
 
 }  // namespace
 
-Result<Peer> Peer::start(const std::function<void(int channel)>& work) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return io::fail_os(kOperation, "socketpair", errno);
-  }
-  io::UniqueFd ours(ends[0]);
-  const io::UniqueFd theirs(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid < 0) return io::fail_os(kOperation, "fork", errno);
-  if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ours.reset();
-    io::raise_file_limit();
-    work(theirs.get());
-    ::_exit(0);
-  }
-  return Peer(pid, std::move(ours));
-}
-
-Peer::~Peer() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
-Result<void> Peer::hear(void* to, std::size_t size) const {
-  if (transfer(channel_.get(), to, size, false)) return {};
-  return fail(ErrorCode::internal, kOperation, "the process that talks to the server has died");
-}
-
-Result<void> Peer::tell(const void* from, std::size_t size) const {
-  if (transfer(channel_.get(), const_cast<void*>(from), size, true)) return {};
-  return fail(ErrorCode::internal, kOperation, "the process that talks to the server has died");
-}
-
 void load(int channel, const Load& load) {
   std::uint16_t port = 0;
-  if (!transfer(channel, &port, sizeof port, false)) return;
+  if (!io::receive_all(channel, &port, sizeof port)) return;
   Loaded loaded = Loader(load, port).run();
-  transfer(channel, &loaded, sizeof loaded, true);
+  static_cast<void>(io::send_all(channel, &loaded, sizeof loaded));
 }
 
 void receive(int channel, Duration wait) {

@@ -2,48 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 
-#include <holdfast/result.hpp>
 #include <holdfast/time.hpp>
-
-#include "io/unique_fd.hpp"
 
 // Who talks to the server while it is measured. Each is a process of its own, so that what it costs
 // is not counted as the server's; both are as lean as they can be, since they share the machine.
 namespace holdfast::server::bench {
-
-// A process that is forked off, with a channel to it; it ends with its work, and with this object.
-// To be made before this process has started a thread.
-class Peer {
- public:
-  [[nodiscard]] static Result<Peer> start(const std::function<void(int channel)>& work);
-  ~Peer();
-  Peer(Peer&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)) {}
-  Peer& operator=(Peer&&) = delete;
-
-  template <class Value>
-  [[nodiscard]] Result<Value> hear() const {
-    Value value{};
-    if (auto heard = hear(&value, sizeof value); !heard) return std::unexpected(heard.error());
-    return value;
-  }
-  template <class Value>
-  [[nodiscard]] Result<void> tell(const Value& value) const {
-    return tell(&value, sizeof value);
-  }
-
- private:
-  Peer(int pid, io::UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
-  [[nodiscard]] Result<void> hear(void* to, std::size_t size) const;
-  [[nodiscard]] Result<void> tell(const void* from, std::size_t size) const;
-
-  int pid_;
-  io::UniqueFd channel_;
-};
 
 // Posts `request`, a whole one as it goes over the wire, `count` times over `connections`
 // connections to 127.0.0.1, each waiting for the answer of the one before.

@@ -13,12 +13,12 @@
 #include "io/file_limit.hpp"
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
-#include "node/registry.hpp"
 #include "node/running_server.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
+#include "server/opening.hpp"
 #include "server/recoveries.hpp"
 #include "server/routing.hpp"
 
@@ -53,7 +53,7 @@ struct Service::Parts {
         options(std::move(its_options)),
         watch(system_clock(), {.keep_events = static_cast<std::size_t>(config.events.keep),
                                .life = new_life(),
-                               .store = config.store.url}) {}
+                               .store = config.store.url.shown}) {}
 
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
@@ -98,7 +98,7 @@ struct Service::Parts {
 
 Result<void> Service::Parts::start() {
   io::raise_file_limit();
-  auto opened = node::open(config.store.url, options.log);
+  auto opened = open_patiently(config.store.url.text.reveal(), options.log);
   if (!opened) return std::unexpected(std::move(opened).error());
   node = *std::move(opened);
   Result<void> set;
@@ -133,7 +133,7 @@ Result<void> Service::Parts::start() {
 
 // So that the command line finds this server by its file.
 void Service::Parts::announce_self() {
-  const auto told = node::announce(config.store.url, own_url());
+  const auto told = node::announce(config.store.url.text.reveal(), own_url());
   if (told) return;
   options.log.log(Level::warning, "server.not_announced",
                   "the command line will not find this server by its file: give it --server",
@@ -170,7 +170,7 @@ Result<void> Service::Parts::set_up() {
                       .max_array = static_cast<std::size_t>(config.http.max_array),
                       .max_json_depth = static_cast<std::size_t>(config.http.max_json_depth),
                       .default_lease = config.engine.lease},
-      system_clock(), [this] { return ready; });
+      node->clock(), [this] { return ready; });
   api->add_to(routes);
   set_up_seeing();
   auto mapped = routes_of(config);
@@ -278,7 +278,8 @@ Result<std::shared_ptr<inputs::Landing>> Service::Parts::landing_place() {
 }
 
 // Settings that the store keeps are those of the configuration from now on: a queue that it does
-// not name has none. What somebody has set since stays, unless `old` says otherwise.
+// not name has none, unless the store is shared and another configuration may name it. What
+// somebody has set since stays, unless `old` says otherwise.
 void Service::Parts::set_limits(const config::Config* old) {
   const auto set = [this](const std::string& name, int limit, int backlog) {
     const auto done = node->configure({.queue = name, .concurrency = limit, .backlog = backlog});
@@ -292,6 +293,7 @@ void Service::Parts::set_limits(const config::Config* old) {
                       before->second.backlog == queue.backlog;
     if (!same) set(name, queue.limit, queue.backlog);
   }
+  if (!old && node->is_shared()) return;
   const auto kept = node->query(ports::Count{});
   if (!kept) return;  // nor were those set, and the log says why
   for (const ports::QueueCounts& queue : *kept) {

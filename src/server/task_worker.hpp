@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <holdfast/log.hpp>
 #include <holdfast/result.hpp>
@@ -12,25 +14,30 @@
 namespace holdfast::server {
 
 // `holdfast worker` without its command line: runs the commands and webhooks of a configuration,
-// whose tasks it pulls from a server, from start() to stop().
+// from start() to stop(). It pulls their tasks from a server, or claims them itself from a store
+// that many share.
 //
 // Members block, and may be called by any thread but those that call back.
-class PullWorker {
+class TaskWorker {
  public:
   struct Options {
-    node::RemoteOptions server = {};
+    // One of these two.
+    std::optional<node::RemoteOptions> server = {};
+    std::string store = {};  // its URL
     Logger log = {};
     // The first SIGINT or SIGTERM; the second ends the grace by itself. Must neither block nor call
     // the worker.
     std::function<void()> on_signal = {};
+    // The store has failed for good: nothing runs any more, and stop() should be called. Likewise.
+    std::function<void(const Error&)> on_broken = {};
   };
 
-  // Fails if there is nothing to run, or the server does not let it.
-  [[nodiscard]] static Result<std::unique_ptr<PullWorker>> start(const config::Config& config,
+  // Fails if there is nothing to run, or the server does not let it, or the store cannot be opened.
+  [[nodiscard]] static Result<std::unique_ptr<TaskWorker>> start(const config::Config& config,
                                                                  Options options);
-  ~PullWorker();  // stops, if it has not been
-  PullWorker(const PullWorker&) = delete;
-  PullWorker& operator=(const PullWorker&) = delete;
+  ~TaskWorker();  // stops, if it has not been
+  TaskWorker(const TaskWorker&) = delete;
+  TaskWorker& operator=(const TaskWorker&) = delete;
 
   struct Stopped {
     std::size_t handed_back = 0;
@@ -40,7 +47,7 @@ class PullWorker {
   Stopped stop();
 
   struct Parts;
-  explicit PullWorker(std::unique_ptr<Parts> parts);  // see start()
+  explicit TaskWorker(std::unique_ptr<Parts> parts);  // see start()
 
  private:
   std::unique_ptr<Parts> parts_;

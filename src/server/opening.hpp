@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <holdfast/log.hpp>
+#include <holdfast/result.hpp>
+
+#include "node/node.hpp"
+
+namespace holdfast::server {
+
+// The node of a URL. A store elsewhere that cannot be reached is tried for half a minute (T10): it
+// may have been started together with us. Blocks.
+[[nodiscard]] Result<std::shared_ptr<node::Node>> open_patiently(std::string_view url,
+                                                                 const Logger& log);
+
+}  // namespace holdfast::server
