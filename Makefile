@@ -37,10 +37,11 @@ bench: install ## measure, each figure beside its target (ARGS: options of Googl
 	@cmake --build --preset release --target holdfast_bench
 	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
 
-torture: install ## kill a worker again and again, and look what is left (ROUNDS=100 SEED=1)
+torture: install ## kill workers again and again, and look what is left (STORE=redis ROUNDS=100 SEED=1)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target torture_victim torture_victim_hasty torture_inspect
-	@tests/torture/torture.py build/release/tests/torture --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1)
+	@tests/torture/$(if $(filter redis,$(STORE)),redis_)torture.py build/release/tests/torture \
+		--rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) $(ARGS)
 
 coverage: install ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html

@@ -18,6 +18,7 @@ ENDS = {
     "killer": "dead",
 }  # fmt: skip
 TERMINAL = {"succeeded", "failed", "dead", "canceled"}
+GONE_AFTER_US = 3_000_000  # as src/stores/redis/open.hpp has it
 SEEN_DEAD_WITHIN_US = 1_000_000  # of its death, by whoever started it
 
 
@@ -154,12 +155,17 @@ class Fates:
     steady_to_wall_ns: int  # added to the times of ledgers
     died: dict[int, int] = field(default_factory=dict)  # process: when it was known to be dead
     outages: list[tuple[int, int]] = field(default_factory=list)  # of the server, or of one of them
+    cut_off: list[tuple[int, int, int]] = field(default_factory=list)  # process, from, until
 
     def may_take(self, event: Event, had_begun: bool) -> bool:
         """Whether the claim may have been taken from who had it, when that was done."""
         died = self.died.get(event.process)
         if died is not None and died - SEEN_DEAD_WITHIN_US <= event.ended_us:
             return True
+        # N8: one that nobody hears of for a while is gone, as far as the others can know.
+        for process, start, end in self.cut_off:
+            if process == event.process and start + GONE_AFTER_US <= event.ended_us <= end + GONE_AFTER_US:
+                return True
         if event.ended_us - event.started_us < self.lease_us:
             return False
         # One that nobody was told of, since the answer was lost for good, is renewed by nobody.
