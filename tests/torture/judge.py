@@ -140,8 +140,9 @@ class Ledgers:
         return sum(len(tokens) - 1 for tokens in self.good_ends.values())
 
     def side_by_side(self) -> int:
-        """Attempts that began while another of the same task had not ended."""
-        return sum(1 for id_ in self.begins for _ in _side_by_side(id_, self))
+        """Attempts that began while another of the same task was under way, which went on."""
+        return sum(1 for id_ in self.begins for earlier, _ in _side_by_side(id_, self)
+                   if (id_, earlier) in self.ended_at)  # fmt: skip
 
     def accepted_ids(self) -> set[str]:
         return {id_ for ids in self.accepted.values() for id_ in ids}

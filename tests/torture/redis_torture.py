@@ -114,6 +114,11 @@ class Chapter:
             self._pause(self.chance.choice([0, 0, 1]) * self.chance.uniform(0, 2))
             self.redis.start()
 
+    def the_server_is_killed_while_it_rewrites_its_file(self) -> None:
+        self.redis.ask("BGREWRITEAOF")
+        self._pause(self.chance.uniform(0, 0.1))
+        self.the_server_is_killed()
+
     def the_server_stands_still(self) -> None:
         with self._outage():
             self.redis.process.send_signal(signal.SIGSTOP)
@@ -160,8 +165,9 @@ class Chapter:
 
     STRIKES = (a_worker_is_killed, cut_within_a_call, the_server_is_killed, cut_within_an_answer,
                the_server_stands_still, all_connections_are_cut, the_server_hangs_up, a_worker_is_killed,
-               scripts_are_forgotten, a_worker_stands_still, the_server_is_killed,
-               all_workers_are_killed, a_worker_is_cut_off)  # fmt: skip
+               scripts_are_forgotten, a_worker_stands_still,
+               the_server_is_killed_while_it_rewrites_its_file, all_workers_are_killed,
+               a_worker_is_cut_off)  # fmt: skip
 
     PLANTED = (a_worker_is_killed, the_server_is_killed, all_workers_are_killed)
 
