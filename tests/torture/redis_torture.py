@@ -132,7 +132,7 @@ class Chapter:
     def a_worker_is_cut_off(self) -> bool:
         """For so long that the others notice, who must have been there for a while themselves. Says whether it
         had something that they took."""
-        life = self._one_of_them()
+        life = self._one_that_has_claims()
         began = time.time_ns() // 1000
         life.cuts.proxy.refuse()
         life.cuts.proxy.cut_all()
@@ -285,6 +285,18 @@ class Chapter:
 
     def _one_of_them(self) -> Life:
         return self.chance.choice(self.living)
+
+    def _one_that_has_claims(self) -> Life:
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            running = self.redis.ask("HGETALL", "{torture}l")
+            for owner, many in zip(running[::2], running[1::2]):
+                name = self.redis.ask("HGET", "{torture}O", owner) or ""
+                for life in self.living:
+                    if int(many) > 0 and f":{life.process.pid}:" in name:
+                        return life
+            self._pause(0.01)
+        return self._one_of_them()
 
     def _kill_all(self) -> None:
         for life in self.living:
