@@ -145,6 +145,7 @@ struct Session::Inner {
       return std::unexpected(
           Trouble{{ErrorCode::unavailable, "talk to Redis", "it was told to stop"}, Remedy::none});
     }
+    if (connection && way.leads_elsewhere(connection->host())) drop();
     if (connection && clock.now() - last_used >= options.check_after && !is_alive()) drop();
     if (connection) return {};
     auto made = way.connect();
