@@ -110,6 +110,7 @@ struct Session::Inner {
       auto asked = work.ask(*connection);
       if (!asked) {
         drop();
+        if (work.done()) return {};  // it said the last word, and left
         return std::unexpected(std::move(asked.error()));
       }
       last_used = clock.now();
@@ -161,7 +162,10 @@ struct Session::Inner {
     return answers && !answers->front().view().is_error();
   }
 
-  void drop() { connection.reset(); }
+  void drop() {
+    if (connection) connection->abandon();
+    connection.reset();
+  }
 
   const SessionOptions options;
   Clock& clock;
