@@ -17,11 +17,13 @@
 
 namespace holdfast::testing {
 
-// Stands between a client and a broker, and cuts every connection when so many frames of AMQP have
-// passed in one direction; or stops to pass anything on, as a network that lost its way does.
+// Stands between a client and a broker, and cuts every connection when so many frames of AMQP, or
+// bytes of whatever it is, have passed in one direction; or stops to pass anything on, as a network
+// that lost its way does.
 class CuttingProxy {
  public:
   static constexpr int kNever = std::numeric_limits<int>::max();
+  static constexpr std::size_t kAllBytes = std::numeric_limits<std::size_t>::max();
   enum class Side : std::uint8_t { to_broker, from_broker };
 
   // `own`: another address of this machine to be found at.
@@ -57,6 +59,18 @@ class CuttingProxy {
     side_ = side;
     frames_ = frames;
     was_cut_ = false;
+  }
+  // For the next connection alone: so many bytes pass, and not one more.
+  void cut_next_after_bytes(Side side, std::size_t bytes) {
+    side_ = side;
+    was_cut_ = false;
+    bytes_ = bytes;
+  }
+  // Of a connection that is there: so many bytes more pass, and not one more.
+  void cut_after_more_bytes(Side side, std::size_t bytes) {
+    side_ = side;
+    was_cut_ = false;
+    more_bytes_ = bytes;
   }
   [[nodiscard]] bool was_cut() const noexcept { return was_cut_; }
   // All connections there are.
@@ -102,10 +116,17 @@ class CuttingProxy {
     int frames_left = kNever;
     std::size_t frame_left = 0;  // of the frame that is passing
     bool greeted = true;
+    std::size_t bytes_left = kAllBytes;
     std::string head = {};
 
     // How many of these bytes may pass; fewer than all: then it is cut.
     std::size_t allow(const char* bytes, std::size_t count) {
+      if (bytes_left != kAllBytes) {
+        const std::size_t some = std::min(bytes_left, count);
+        bytes_left -= some;
+        return some;
+      }
+      if (frames_left == kNever) return count;
       std::size_t passed = 0;
       while (passed < count) {
         if (frame_left == 0 && frames_left == 0) return passed;
@@ -137,11 +158,15 @@ class CuttingProxy {
   void pump(int client, int broker) {
     Counter up{.frames_left = side_ == Side::to_broker ? frames_.load() : kNever, .greeted = false};
     Counter down{.frames_left = side_ == Side::from_broker ? frames_.load() : kNever};
+    (side_ == Side::to_broker ? up : down).bytes_left = bytes_.exchange(kAllBytes);
     std::vector<char> buffer(65536);
     const auto pass = [&](int from, int to, Counter& counter) {
       const ssize_t came = recv(from, buffer.data(), buffer.size(), 0);
       if (came <= 0) return false;
       const auto count = static_cast<std::size_t>(came);
+      if (more_bytes_ != kAllBytes && &counter == (side_ == Side::to_broker ? &up : &down)) {
+        counter.bytes_left = more_bytes_.exchange(kAllBytes);
+      }
       const std::size_t allowed = counter.allow(buffer.data(), count);
       for (std::size_t at = 0; at < allowed;) {
         const ssize_t sent = send(to, buffer.data() + at, allowed - at, MSG_NOSIGNAL);
@@ -173,6 +198,8 @@ class CuttingProxy {
   std::atomic<bool> stalled_ = false;
   std::atomic<Side> side_ = Side::to_broker;
   std::atomic<int> frames_ = kNever;
+  std::atomic<std::size_t> bytes_ = kAllBytes;
+  std::atomic<std::size_t> more_bytes_ = kAllBytes;
   std::atomic<bool> was_cut_ = false;
   std::mutex mutex_;
   std::vector<int> open_;

@@ -122,8 +122,9 @@ class RedisServer {
   struct Options {
     std::vector<std::string> settings = {};  // as on its command line: "--appendonly", "yes"
     std::string password = {};
-    // One node with all slots. Whatever uses it must know that other nodes might have them.
+    // A node of a cluster: with all slots, or, to meet another, with none.
     bool cluster = false;
+    bool all_slots = true;
     // Files for a second port, which takes TLS alone; none: no such port.
     std::string tls_certificate = {};
     std::string tls_key = {};
@@ -145,7 +146,7 @@ class RedisServer {
         if (left == 0) throw;
       }
     }
-    if (options_.cluster) take_all_slots();
+    if (options_.cluster && options_.all_slots) take_all_slots();
   }
   ~RedisServer() { kill(); }
   RedisServer(const RedisServer&) = delete;
@@ -184,6 +185,21 @@ class RedisServer {
   // It keeps its connections and says nothing.
   void pause() const { ::kill(pid_, SIGSTOP); }
   void resume() const { ::kill(pid_, SIGCONT); }
+
+  // Until this node knows that every slot has one.
+  void wait_for_cluster() const {
+    const SteadyTime give_up_at = system_clock().now() + std::chrono::seconds(60);
+    while (!ask({"CLUSTER", "INFO"}).text.starts_with("cluster_state:ok")) {
+      if (system_clock().now() > give_up_at) throw std::runtime_error("no cluster: " + log());
+      system_clock().sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  // Joins the cluster of that one.
+  void meet(const RedisServer& other) const {
+    (void)ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(other.port_),
+               std::to_string(other.cluster_port_)});
+    wait_for_cluster();
+  }
 
   // Asks it over a connection of its own.
   [[nodiscard]] RedisAnswer ask(const std::vector<std::string>& words) const {
@@ -256,11 +272,7 @@ class RedisServer {
 
   void take_all_slots() {
     (void)ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
-    const SteadyTime give_up_at = system_clock().now() + std::chrono::seconds(60);
-    while (!ask({"CLUSTER", "INFO"}).text.starts_with("cluster_state:ok")) {
-      if (system_clock().now() > give_up_at) throw std::runtime_error("no cluster: " + log());
-      system_clock().sleep_for(std::chrono::milliseconds(20));
-    }
+    wait_for_cluster();
   }
 
   void end(int signal) {

@@ -103,6 +103,10 @@ class Reading {
   Result<Address> read(std::string_view rest) {
     if (rest.find('#') != std::string_view::npos)
       return said("a # in it: as part of a password it is %23");
+    // Where an @ stands behind the host, the password has ended too early.
+    const auto last_at = rest.rfind('@');
+    if (last_at != std::string_view::npos && rest.find_first_of("/?") < last_at)
+      return said("a / or ? before an @: in user or password they are %2f and %3f; an @ is %40");
     const auto question = rest.find('?');
     const std::string_view query =
         question == std::string_view::npos ? "" : rest.substr(question + 1);
@@ -172,8 +176,7 @@ class Reading {
     if (host.name.empty()) return said("no host");
     if (!port.empty()) {
       const auto number = number_of<std::uint16_t>(port.substr(1));
-      if (!number || *number == 0)
-        return said("no such port; a / in a password is %2f, an @ is %40");
+      if (!number || *number == 0) return said("no such port");
       host.port = *number;
     }
     address_.hosts.push_back(std::move(host));
@@ -221,7 +224,7 @@ class Reading {
       if (value->empty()) return said("?ca= names no file");
       address_.ca_file = *value;
     } else {
-      return said("behind the ? only space=NAME and ca=FILE are known; in a password it is %3f");
+      return said("behind the ? only space=NAME and ca=FILE are known");
     }
     return {};
   }

@@ -1,5 +1,5 @@
-// Whether everything on the server hangs together (N5), looked at in slices: what each script sees holds
-// while others go on working, since what belongs together is changed together.
+// Whether everything on the server hangs together (N5), looked at in slices: what each script sees
+// holds while others go on working, since what belongs together is changed together.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,8 @@ void note(ports::AuditReport& report, std::string what, std::string task, bool r
   ++report.found;
   if (repaired) ++report.repaired;
   if (report.findings.size() == kToldFindings) return;
-  report.findings.push_back({.what = std::move(what), .task = std::move(task), .repaired = repaired});
+  report.findings.push_back(
+      {.what = std::move(what), .task = std::move(task), .repaired = repaired});
 }
 
 // Three parts each, from the index on: id, text, repaired.
@@ -120,7 +121,8 @@ Result<void> RedisStore::audit_strays(const char* kind, char letter, bool repair
   std::string cursor = "0";
   do {
     flush();
-    pipeline_.add(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
+    pipeline_.add(
+        std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
     auto told = run_now();
     if (!told) return std::unexpected(told.error());
     const Reply keys = told->view()[1];

@@ -138,7 +138,8 @@ struct Ear::Inner {
 
   // Returns with why it has ended.
   Trouble hear_all(Connection& connection) {
-    SteadyTime check_at = saturating_add(clock.now(), kCheckEvery);
+    const Duration check_every = std::min(kCheckEvery, options.check_after);
+    SteadyTime check_at = saturating_add(clock.now(), check_every);
     std::size_t awaited = 0;  // answers to the last check
     for (;;) {
       const SteadyTime now = clock.now();
@@ -156,7 +157,7 @@ struct Ear::Inner {
       if (said[0].text() == "message") {
         listener.tell({.queue = std::string(said[2].text()), .any = false});
       } else if (awaited > 0 && --awaited == 0) {
-        check_at = saturating_add(clock.now(), kCheckEvery);
+        check_at = saturating_add(clock.now(), check_every);
       }
     }
   }

@@ -10,8 +10,8 @@
 
 #include "ports/store.hpp"
 
-// How tasks are kept in Redis, byte by byte: lua/common.lua says where everything stands, and this is
-// the same for C++.
+// How tasks are kept in Redis, byte by byte: lua/common.lua says where everything stands, and this
+// is the same for C++.
 namespace holdfast::stores::redis {
 
 // Before the texts: what scripts change in place.
@@ -51,8 +51,8 @@ struct Kept {
 // A record as it was read. `payload` may have been left out. Nothing: it cannot be ours.
 [[nodiscard]] std::optional<Kept> read_record(const TaskId& id, std::string_view bytes);
 
-// What is known of its attempts: the last failure and the result; and each attempt, if all of it was
-// read. False: it cannot be ours.
+// What is known of its attempts: the last failure and the result; and each attempt, if all of it
+// was read. False: it cannot be ours.
 enum class Attempts : bool { beginning, all };
 [[nodiscard]] bool read_attempts(std::string_view bytes, Attempts which, ports::TaskRecord& record);
 

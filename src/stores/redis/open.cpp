@@ -1,14 +1,16 @@
 #include "stores/redis/open.hpp"
 
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "stores/redis/ear.hpp"
-#include "stores/redis/layout.hpp"
 #include "stores/redis/scripts.hpp"
 #include "stores/redis/server_clock.hpp"
+#include "stores/redis/server_look.hpp"
 #include "stores/redis/store.hpp"
 
 namespace holdfast::stores::redis {
@@ -17,6 +19,19 @@ namespace {
 // What only this process can have made.
 std::string new_instance() {
   return fmt::format("{:016x}", system_random().next());
+}
+
+Result<void> learn_time(Session& session, ServerClock& clock) {
+  Pipeline ask;
+  ask.add(std::array<std::string_view, 1>{"TIME"});
+  const auto replies = session.run(ask);
+  if (!replies[0]) return std::unexpected(replies[0].error());
+  const Reply told = replies[0]->view();
+  const auto number = [&](std::size_t at) {
+    return std::stoll("0" + std::string(told[at].text()));
+  };
+  clock.told(WallTime(std::chrono::seconds(number(0)) + std::chrono::microseconds(number(1))));
+  return {};
 }
 
 }  // namespace
@@ -42,12 +57,21 @@ Result<ports::OpenStore> open(Options options) {
                                                             .gone_after = options.gone_after,
                                                             .clock = clock});
   };
+  if (clock) {
+    Session session(named("look"));
+    if (auto looked = look_at_server(session, options.log); !looked) {
+      return std::unexpected(std::move(looked).error());
+    }
+    if (auto learnt = learn_time(session, *clock); !learnt) {
+      return std::unexpected(std::move(learnt).error());
+    }
+  }
   ports::OpenStore opened;
   opened.writer = store("writer", false);
   opened.reader = store("reader", true);
   if (!options.time_is_told) {
-    opened.news = std::make_unique<Ear>(
-        named("ear"), fmt::format("{{{}}}i{}", options.address.space, instance));
+    opened.news = std::make_unique<Ear>(named("ear"),
+                                        fmt::format("{{{}}}i{}", options.address.space, instance));
     opened.clock = clock;
   }
   return opened;

@@ -136,12 +136,13 @@ void RedisStore::plan(Asked<ports::Groups>& asked) {
       std::string name(told[at][0].text());
       for (char& byte : name)
         byte = static_cast<char>(~byte);
-      groups.push_back({.state = static_cast<State>(name.at(0)),
-                        .fingerprint = Fingerprint(read_big_endian(std::string_view(name).substr(1))),
-                        .count = static_cast<std::uint64_t>(told[at][1].integer()),
-                        .first_seen = wall_time(told[at][2].text()),
-                        .last_seen = wall_time(told[at][3].text()),
-                        .example = std::string(told[at][4].text())});
+      groups.push_back(
+          {.state = static_cast<State>(name.at(0)),
+           .fingerprint = Fingerprint(read_big_endian(std::string_view(name).substr(1))),
+           .count = static_cast<std::uint64_t>(told[at][1].integer()),
+           .first_seen = wall_time(told[at][2].text()),
+           .last_seen = wall_time(told[at][3].text()),
+           .example = std::string(told[at][4].text())});
     }
     asked.answer = std::move(groups);
   });
@@ -190,7 +191,8 @@ Result<std::vector<RedisStore::Queue>> RedisStore::queues() {
   if (!told) return std::unexpected(told.error());
   std::vector<Queue> all;
   for (std::size_t at = 0; at + 1 < told->view().size(); at += 2) {
-    all.push_back({std::string(told->view()[at].text()), std::string(told->view()[at + 1].text()), {}});
+    all.push_back(
+        {std::string(told->view()[at].text()), std::string(told->view()[at + 1].text()), {}});
   }
   std::ranges::sort(all, {}, &Queue::name);
   for (const Queue& queue : all) {
@@ -292,14 +294,16 @@ Result<std::vector<RedisStore::Found>> RedisStore::walk_waiting(const ports::Fil
   return found;
 }
 
-// Their line is by the ends of leases, which move while somebody turns the pages: by number instead.
+// Their line is by the ends of leases, which move while somebody turns the pages: by number
+// instead.
 Result<std::vector<RedisStore::Found>> RedisStore::walk_running(const Place* after,
                                                                 std::size_t many) {
   auto found = page("r", true, std::numeric_limits<std::int32_t>::max(), nullptr);
   if (!found) return found;
   for (Found& one : *found)
     one.place.score = 0;
-  std::erase_if(*found, [&](const Found& one) { return after && one.place.number <= after->number; });
+  std::erase_if(*found,
+                [&](const Found& one) { return after && one.place.number <= after->number; });
   std::ranges::sort(*found, {}, [](const Found& one) { return one.place.number; });
   if (found->size() > many) found->resize(many);
   return found;
@@ -371,8 +375,8 @@ Result<ports::List::Answer> RedisStore::list(const ports::List& verb) {
     if (!records) return std::unexpected(records.error());
     for (std::size_t at = 0; at < found->size(); ++at) {
       if (answer.tasks.size() == limit || looks == kMostLooks) {
-        answer.next = to_text({static_cast<char>(order), after->priority, after->score,
-                               after->number, after->queue});
+        answer.next = to_text(
+            {static_cast<char>(order), after->priority, after->score, after->number, after->queue});
         return answer;
       }
       ++looks;
@@ -405,10 +409,11 @@ Result<ports::Uncarried::Answer> RedisStore::uncarried(const ports::Uncarried& v
   ports::Uncarried::Answer answer;
   std::size_t looks = 0;
   while (true) {
-    const ports::Filter filter{.state = is_dead ? State::dead : State::pending, .queue = verb.queue};
+    const ports::Filter filter{.state = is_dead ? State::dead : State::pending,
+                               .queue = verb.queue};
     const Place* const from = after ? &*after : nullptr;
-    auto found = is_dead ? walk_ended(filter, from, kMostInFull)
-                         : walk_waiting(filter, from, kMostInFull);
+    auto found =
+        is_dead ? walk_ended(filter, from, kMostInFull) : walk_waiting(filter, from, kMostInFull);
     if (!found) return std::unexpected(found.error());
     auto records = fetch(*found, Told::in_full);
     if (!records) return std::unexpected(records.error());

@@ -38,8 +38,8 @@ namespace {
 
 using namespace holdfast::stores_redis;
 
-// Under OOM a server refuses what would need memory before anything of it is done. What brings tasks to
-// their end must go on all the same, or nothing would ever make room again.
+// Under OOM a server refuses what would need memory before anything of it is done. What brings
+// tasks to their end must go on all the same, or nothing would ever make room again.
 enum class Flags : std::uint8_t { none, at_any_memory, only_reads };
 
 Script script(std::string_view name, Flags flags, std::initializer_list<std::string_view> parts) {
@@ -85,9 +85,9 @@ const Scripts& scripts() {
 std::span<const Script* const> all_scripts() {
   static const Scripts& s = scripts();
   static const std::array all{
-      &s.submit,   &s.claim,     &s.claim_these, &s.renew,        &s.change,      &s.overdue,
-      &s.purge,    &s.withdraw,  &s.carried,     &s.configure,    &s.fetch,       &s.count,
-      &s.groups,   &s.page,      &s.numbers,     &s.audit_counts, &s.audit_tasks, &s.audit_places};
+      &s.submit, &s.claim,    &s.claim_these, &s.renew,        &s.change,      &s.overdue,
+      &s.purge,  &s.withdraw, &s.carried,     &s.configure,    &s.fetch,       &s.count,
+      &s.groups, &s.page,     &s.numbers,     &s.audit_counts, &s.audit_tasks, &s.audit_places};
   return all;
 }
 

@@ -4,7 +4,8 @@
 
 #include "stores/redis/script.hpp"
 
-// The scripts of the store: lua/, compiled into the program. Above each stands what it takes and gives.
+// The scripts of the store: lua/, compiled into the program. Above each stands what it takes and
+// gives.
 namespace holdfast::stores::redis {
 
 struct Scripts {

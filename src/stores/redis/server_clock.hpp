@@ -7,10 +7,11 @@
 
 namespace holdfast::stores::redis {
 
-// The time of the server, as far as it is known here: it is told with answers, and goes on by the steady
-// clock between them. Workers whose own clocks are wrong agree by it on what is due and which lease has
-// ended. Never ahead of the server but by how much the clocks drift in some seconds: what is submitted
-// as due now is due there. Until it was told, it is the machine's. Threads: any.
+// The time of the server, as far as it is known here: it is told with answers, and goes on by the
+// steady clock between them. Workers whose own clocks are wrong agree by it on what is due and
+// which lease has ended. Never ahead of the server but by how much the clocks drift in some
+// seconds: what is submitted as due now is due there. Until it was told, it is the machine's.
+// Threads: any.
 class ServerClock final : public Clock {
  public:
   explicit ServerClock(Clock& machine) : machine_(machine) {}

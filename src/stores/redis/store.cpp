@@ -111,8 +111,8 @@ void RedisStore::call(const Script& script, const Words& words) {
   pipeline_.call(script, root_, words);
 }
 
-// The caller is this store and the place in the pipeline, so that each place has one last answer; the
-// number is new with each pipeline, and the same when that is sent again.
+// The caller is this store and the place in the pipeline, so that each place has one last answer;
+// the number is new with each pipeline, and the same when that is sent again.
 void RedisStore::call_once(const Script& script, const Words& words) {
   if (call_text_.empty()) call_text_ = text_of(static_cast<std::int64_t>(++call_));
   const std::string caller = options_.instance + "." + std::to_string(pipeline_.size());
@@ -224,8 +224,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
   std::size_t left = verb.max;
   do {
     const std::string max = std::to_string(std::min(left, kMostTasks));
-    call_once(scripts().claim,
-              {now, verb.queue, max, verb.owner, lease, options_.instance, bytes});
+    call_once(scripts().claim, {now, verb.queue, max, verb.owner, lease, options_.instance, bytes});
     left -= std::min(left, kMostTasks);
   } while (left > 0);
   then(first, [this, &asked](Replies replies) {
@@ -238,13 +237,13 @@ void RedisStore::plan(Asked<Claim>& asked) {
       }
       const Reply told = reply->view();
       answer.blocked = told[0].text() == "1";
-      answer.next_due = told[1].text().empty() ? std::nullopt
-                                               : std::optional(wall_time(told[1].text()));
+      answer.next_due =
+          told[1].text().empty() ? std::nullopt : std::optional(wall_time(told[1].text()));
       learn_time(told[2].text());
       for (std::size_t at = 4; at + 1 < told.size(); at += 3) {
-        auto record = claimed(told[at + 1].text(), told[at + 2].text(), asked.verb,
-                              wall_time(told[2].text()), wall_time(told[3].text()),
-                              task_id(told[at].text()));
+        auto record =
+            claimed(told[at + 1].text(), told[at + 2].text(), asked.verb, wall_time(told[2].text()),
+                    wall_time(told[3].text()), task_id(told[at].text()));
         if (!record) {
           asked.answer = not_ours("a task of queue \"" + asked.verb.queue + "\"");
           return;
@@ -280,8 +279,8 @@ void RedisStore::plan_claim_these(Asked<Claim>& asked) {
       const TaskId& id = (*asked.verb.only)[at];
       const std::string_view record = told[4 + 3 * at].text();
       if (told[3 + 3 * at].text() == "t") {
-        auto task = claimed(record, told[5 + 3 * at].text(), asked.verb,
-                            wall_time(told[1].text()), wall_time(told[2].text()), id);
+        auto task = claimed(record, told[5 + 3 * at].text(), asked.verb, wall_time(told[1].text()),
+                            wall_time(told[2].text()), id);
         if (!task) {
           asked.answer = not_ours("task " + id.text());
           return;
@@ -293,7 +292,8 @@ void RedisStore::plan_claim_these(Asked<Claim>& asked) {
       if (record.empty()) continue;
       left.state = static_cast<core::State>(record[0]);
       left.token.value = read_big_endian(record.substr(19, 8));
-      const bool waits = *left.state == core::State::pending || *left.state == core::State::retrying;
+      const bool waits =
+          *left.state == core::State::pending || *left.state == core::State::retrying;
       if (waits) left.due = wall_time(record.substr(27, 8));
       left.carried =
           (record[1] & 4) != 0 && read_big_endian(record.substr(79, 8)) == left.token.value;
@@ -373,7 +373,8 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
   const std::string max = std::to_string(asked.verb.max);
   const std::string away =
       text_of(std::chrono::floor<std::chrono::microseconds>(options_.gone_after).count());
-  // After a restart of the server everybody is away for a moment: who has just come back cannot tell.
+  // After a restart of the server everybody is away for a moment: who has just come back cannot
+  // tell.
   const bool can_tell = session_.connected_for() >= 3 * options_.gone_after;
   call(scripts().overdue, {now, asked.verb.sole_owner, max, away, can_tell ? "1" : "0"});
   then(first, [this, &asked](Replies replies) {
@@ -402,13 +403,12 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
 
 void RedisStore::plan(Asked<ports::Configure>& asked) {
   const ports::Configure& verb = asked.verb;
-  for (const auto& [what, value] : {std::pair("concurrency", verb.concurrency),
-                                    std::pair("backlog", verb.backlog)}) {
+  for (const auto& [what, value] :
+       {std::pair("concurrency", verb.concurrency), std::pair("backlog", verb.backlog)}) {
     if (!value || *value >= 0) continue;
     asked.answer = fail(ErrorCode::invalid_argument, "configure",
-                        std::string("the ") + what + " of queue \"" + verb.queue +
-                            "\" cannot be " + std::to_string(*value) +
-                            ": at least 0, which is no limit");
+                        std::string("the ") + what + " of queue \"" + verb.queue + "\" cannot be " +
+                            std::to_string(*value) + ": at least 0, which is no limit");
     return;
   }
   const std::size_t first = pipeline_.size();

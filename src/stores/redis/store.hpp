@@ -15,9 +15,9 @@
 
 namespace holdfast::stores::redis {
 
-// Tasks on a Redis server. A batch is one pipeline: each verb a call of its script, or a few if it is
-// large; a verb that takes several turns (lists, audits) waits for those before it. Every change is one
-// script, so it is whole or was never there (T8).
+// Tasks on a Redis server. A batch is one pipeline: each verb a call of its script, or a few if it
+// is large; a verb that takes several turns (lists, audits) waits for those before it. Every change
+// is one script, so it is whole or was never there (T8).
 class RedisStore final : public ports::Store {
  public:
   struct Options {

@@ -38,7 +38,8 @@ std::unexpected<Error> stopped() {
 
 Result<Stream> Stream::connect(io::TcpWire::To to, Duration timeout, const StopSignal& stop,
                                const Clock& clock) {
-  const std::string place = to.host + " port " + std::to_string(to.port);
+  std::string late = to.host + " port " + std::to_string(to.port) + ": no answer in time";
+  if (to.tls) late += " (does this port take TLS? it is tls-port in the server's configuration)";
   const SteadyTime give_up_at = saturating_add(clock.now(), timeout);
   auto wire = io::TcpWire::begin(std::move(to));
   if (!wire) return std::unexpected(wire.error());
@@ -50,8 +51,7 @@ Result<Stream> Stream::connect(io::TcpWire::To to, Duration timeout, const StopS
     switch (wait_for(wire->fd(), events, stop, give_up_at - clock.now())) {
       case Woken::ready: break;
       case Woken::stopped: return stopped();
-      case Woken::silent:
-        return fail(ErrorCode::unavailable, "connect to Redis", place + ": no answer in time");
+      case Woken::silent: return fail(ErrorCode::unavailable, "connect to Redis", std::move(late));
     }
   }
 }
