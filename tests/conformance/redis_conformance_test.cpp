@@ -9,8 +9,8 @@
 namespace holdfast::conformance {
 namespace {
 
-// With HOLDFAST_REDIS_CLUSTER it is one node of a cluster, which refuses what touches two slots. That
-// takes two seconds to start, so all cases share one then: see CMakeLists.txt.
+// With HOLDFAST_REDIS_CLUSTER it is one node of a cluster, which refuses what touches two slots.
+// That takes two seconds to start, so all cases share one then: see CMakeLists.txt.
 testing::RedisServer& server() {
   static testing::RedisServer one({.settings = {"--appendonly", "yes"},
                                    .cluster = std::getenv("HOLDFAST_REDIS_CLUSTER") != nullptr});
