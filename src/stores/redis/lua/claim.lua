@@ -121,7 +121,11 @@ if next_member then
   answer[2] = call('GETRANGE', root .. 't' .. next_member:sub(9), 27, 34)
 end
 answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
-if given < many then sleep() end
+if given < many then
+  sleep()
+else
+  call('ZREM', root .. 's' .. name, instance)  -- it has enough: to tell it would be to tell nobody
+end
 if given > 0 then
   kept[1], kept[2] = answer[1], answer[2]
   keep_told(kept)
