@@ -66,6 +66,12 @@ class CuttingProxy {
     was_cut_ = false;
     bytes_ = bytes;
   }
+  // Of a connection that is there: so many bytes more pass, and not one more.
+  void cut_after_more_bytes(Side side, std::size_t bytes) {
+    side_ = side;
+    was_cut_ = false;
+    more_bytes_ = bytes;
+  }
   [[nodiscard]] bool was_cut() const noexcept { return was_cut_; }
   // All connections there are.
   void cut() {
@@ -158,6 +164,9 @@ class CuttingProxy {
       const ssize_t came = recv(from, buffer.data(), buffer.size(), 0);
       if (came <= 0) return false;
       const auto count = static_cast<std::size_t>(came);
+      if (more_bytes_ != kAllBytes && &counter == (side_ == Side::to_broker ? &up : &down)) {
+        counter.bytes_left = more_bytes_.exchange(kAllBytes);
+      }
       const std::size_t allowed = counter.allow(buffer.data(), count);
       for (std::size_t at = 0; at < allowed;) {
         const ssize_t sent = send(to, buffer.data() + at, allowed - at, MSG_NOSIGNAL);
@@ -190,6 +199,7 @@ class CuttingProxy {
   std::atomic<Side> side_ = Side::to_broker;
   std::atomic<int> frames_ = kNever;
   std::atomic<std::size_t> bytes_ = kAllBytes;
+  std::atomic<std::size_t> more_bytes_ = kAllBytes;
   std::atomic<bool> was_cut_ = false;
   std::mutex mutex_;
   std::vector<int> open_;
