@@ -74,7 +74,7 @@ std::optional<ports::TaskRecord> claimed(std::string_view record, std::string_vi
                                          const Claim& verb, WallTime now, WallTime lease_end,
                                          const TaskId& id) {
   auto kept = read_record(id, record);
-  if (!kept || !read_attempts(attempts, Attempts::beginning, kept->record)) return std::nullopt;
+  if (!kept || !read_last_failure(attempts, kept->record)) return std::nullopt;
   ports::TaskRecord& task = kept->record;
   task.queue = verb.queue;
   task.key.clear();
@@ -388,7 +388,7 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
     for (std::size_t at = 1; at + 4 < told.size(); at += 5) {
       const TaskId id = task_id(told[at].text());
       auto kept = read_record(id, told[at + 1].text());
-      if (!kept || !read_attempts(told[at + 2].text(), Attempts::beginning, kept->record)) {
+      if (!kept || !read_last_failure(told[at + 2].text(), kept->record)) {
         asked.answer = not_ours("task " + id.text());
         return;
       }

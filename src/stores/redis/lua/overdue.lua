@@ -64,17 +64,17 @@ end
 
 if sole_owner ~= '' then
   for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-    local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-    local owner = number ~= '' and call('HGET', root .. 'O', read('>I4', number)) or ''
-    owner = (owner or ''):sub(17)
+    local head = call('HGET', root .. 'R', member:sub(9))
+    local owner = head and call('HGET', root .. 'O', read('>I4', head, 76)) or ''
+    owner = owner:sub(17)
     if owner ~= sole_owner and owner:sub(1, 5) ~= 'away:' then tell(member) end
   end
 elseif ARGV[5] == '1' then
   look_for_gone()
   if has_gone then
     for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-      local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-      if number ~= '' and gone[read('>I4', number)] then tell(member) end
+      local head = call('HGET', root .. 'R', member:sub(9))
+      if head and gone[read('>I4', head, 76)] then tell(member) end
     end
   end
 end
