@@ -240,39 +240,106 @@ void append_new_record(std::string& bytes, const ports::NewTask& task) {
   bytes += task.payload;
 }
 
-void append_change(std::string& bytes, const ports::Change::One& one) {
+namespace {
+
+Beginning beginning_after(const ports::Change::One& one) {
   const core::Transition& transition = one.transition;
   const bool to_group = transition.to == State::failed || transition.to == State::dead;
-  const bool has_result = transition.to == State::succeeded;
-  bytes += id_bytes(one.id);
-  append_8(bytes, one.token.value);
-  append_1(bytes, static_cast<std::uint8_t>(transition.from));
-  append_1(bytes, static_cast<std::uint8_t>(transition.event));
-  append_1(bytes, (transition.failure ? kHasFailure : 0) | (has_result ? kHasResult : 0));
-  append_beginning(bytes, {.state = transition.to,
-                           .dead_reason = transition.dead_reason,
-                           .spent = transition.spent,
-                           .token = transition.token,
-                           .due = transition.due,
-                           .changed = transition.due - transition.wait,
-                           .previous_wait = transition.previous_wait,
-                           .deadline = transition.deadline,
-                           .fingerprint = to_group ? one.fingerprint : Fingerprint()});
+  return {.state = transition.to,
+          .flags = 0,
+          .dead_reason = transition.dead_reason,
+          .spent = transition.spent,
+          .token = transition.token,
+          .due = transition.due,
+          .changed = transition.due - transition.wait,
+          .previous_wait = transition.previous_wait,
+          .deadline = transition.deadline,
+          .fingerprint = to_group ? one.fingerprint : Fingerprint()};
+}
+
+// What an attempt that ends so says: its flags, and its failure and result.
+std::uint64_t flags_of(const ports::Change::One& one) {
+  return (one.transition.failure ? kHasFailure : 0) |
+         (one.transition.to == State::succeeded ? kHasResult : 0);
+}
+
+std::string said_by(const ports::Change::One& one) {
   std::string said;
-  if (transition.failure) {
+  if (one.transition.failure) {
     std::string failure;
-    append_failure(failure, *transition.failure);
+    append_failure(failure, *one.transition.failure);
     append_text(said, failure);
   }
-  if (has_result) append_text(said, one.result);
-  append_text(bytes, said);
-  std::string_view example;
-  if (to_group && transition.failure) {
-    example = utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
-  } else if (to_group && transition.dead_reason) {
-    example = to_string(*transition.dead_reason);
+  if (one.transition.to == State::succeeded) append_text(said, one.result);
+  return said;
+}
+
+constexpr unsigned kAttemptsShift = 3;  // their number, in the flags of a record
+
+}  // namespace
+
+std::string_view example_of(const ports::Change::One& one) {
+  const core::Transition& transition = one.transition;
+  if (transition.to != State::failed && transition.to != State::dead) return {};
+  if (transition.failure) return utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
+  return transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
+}
+
+void append_change(std::string& bytes, const ports::Change::One& one) {
+  bytes += id_bytes(one.id);
+  append_8(bytes, one.token.value);
+  append_1(bytes, static_cast<std::uint8_t>(one.transition.from));
+  append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
+  append_1(bytes, flags_of(one));
+  append_beginning(bytes, beginning_after(one));
+  append_text(bytes, said_by(one));
+  bytes += example_of(one);
+}
+
+bool has_all_attempts(const Claimed& claimed) noexcept {
+  const auto many = static_cast<std::uint8_t>(claimed.head[1]) >> kAttemptsShift;
+  return many >= ports::kKeptAttempts;
+}
+
+void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed) {
+  const std::string_view head = claimed.head;
+  bytes += head.substr(87, 8);
+  bytes += id_bytes(one.id);
+  append_8(bytes, one.token.value);
+  const auto flags = static_cast<std::uint8_t>(head[1]);
+  Beginning after = beginning_after(one);
+  after.flags = static_cast<std::uint8_t>((flags & kWasCarried) |
+                                          (((flags >> kAttemptsShift) + 1) << kAttemptsShift));
+  append_beginning(bytes, after);
+  bytes.append(12, '\0');  // no lease, no owner
+  bytes += claimed.attempts;
+  std::string attempt;
+  append_8(attempt, claimed.token.value);
+  append_1(attempt, static_cast<std::uint8_t>(one.transition.event));
+  append_time(attempt, claimed.since);
+  append_time(attempt, after.changed);
+  append_2(attempt, claimed.owner.size());
+  attempt += claimed.owner;
+  append_1(attempt, flags_of(one));
+  attempt += said_by(one);
+  append_text(bytes, attempt);
+}
+
+Course course_of(const ports::Change::One& one, const Claimed& claimed) {
+  const core::Transition& transition = one.transition;
+  const bool waits = transition.to == State::pending || transition.to == State::retrying;
+  const WallTime changed = transition.due - transition.wait;
+  Course course{
+      .queue = std::to_string(read_big_endian(std::string_view(claimed.head).substr(95, 4))),
+      .priority = std::to_string(static_cast<std::uint8_t>(claimed.head[99])),
+      .to = std::to_string(static_cast<int>(transition.to)),
+      .score = std::to_string(redis::microseconds(waits ? transition.due : changed))};
+  if (transition.to == State::failed || transition.to == State::dead) {
+    append_1(course.group, static_cast<std::uint8_t>(transition.to));
+    append_8(course.group, one.fingerprint.value());
+    append_time(course.group, changed);
   }
-  bytes += example;
+  return course;
 }
 
 std::string group_name(State state, Fingerprint fingerprint) {

@@ -38,6 +38,33 @@ void append_new_record(std::string& bytes, const ports::NewTask& task);
 // How a change is handed to its script.
 void append_change(std::string& bytes, const ports::Change::One& one);
 
+// What was known of a task when it was claimed, so that its settlement can be worked out here.
+struct Claimed {
+  core::Token token = {};  // of the claim
+  std::string head = {};   // as it waited: kHeadBytes
+  std::string attempts = {};
+  std::string owner = {};
+  WallTime since{};
+};
+
+// How such a settlement is handed to its script; and where the task goes by it: what goes the
+// same way is handed over together.
+struct Course {
+  std::string queue = {};     // its number
+  std::string priority = {};  // as in keys
+  std::string to = {};
+  std::string score = {};
+  std::string group = {};  // state, fingerprint and time; empty: none
+
+  bool operator==(const Course&) const = default;
+};
+[[nodiscard]] Course course_of(const ports::Change::One& one, const Claimed& claimed);
+void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed);
+// No room for one more attempt: an old one has to go, which its script knows how to do.
+[[nodiscard]] bool has_all_attempts(const Claimed& claimed) noexcept;
+// Of a group that is new with it.
+[[nodiscard]] std::string_view example_of(const ports::Change::One& one);
+
 // The name of a group in keys: see group_of in lua/common.lua.
 [[nodiscard]] std::string group_name(core::State state, Fingerprint fingerprint);
 

@@ -12,15 +12,7 @@ local function find(id, what, mend)
   answer[at + 1], answer[at + 2], answer[at + 3] = id, what, repair and mend and 1 or 0
 end
 
--- Where its beginning is: with its record, or with what runs.
-local function write(id, at, bytes)
-  local head = call('HGET', root .. 'R', id)
-  if head then
-    call('HSET', root .. 'R', id, head:sub(1, at) .. bytes .. head:sub(at + #bytes + 1))
-  else
-    call('SETRANGE', root .. 't' .. id, at, bytes)
-  end
-end
+local function write(id, at, bytes) call('SETRANGE', root .. 't' .. id, at, bytes) end
 
 local function score_of(state, head)
   return read('>i8', head, is_waiting(state) and 28 or state == RUNNING and 68 or 36)
@@ -61,7 +53,8 @@ local function look_at_claim(id, head, member)
     return
   end
   local function have_it_rescued()
-    write(id, 67, string.rep('\0', 8))
+    local claim = call('HGET', root .. 'R', id)
+    call('HSET', root .. 'R', id, claim:sub(1, 16) .. string.rep('\0', 8) .. claim:sub(25))
     call('ZADD', root .. 'r', 0, member)
   end
   if read('>i8', head, 20) <= 0 then

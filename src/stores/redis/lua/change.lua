@@ -58,22 +58,8 @@ local function without_first(all, latest)
   return memo .. rest
 end
 
--- What runs is read at once, with the attempts of what has had some.
-local ids = {}
-for at = 3, #ARGV do
-  ids[at - 2] = ARGV[at]:sub(1, 16)
-end
-local runs = {}
-for at = 1, #ids, 1000 do
-  local heads = call('HMGET', root .. 'R', unpack(ids, at, math.min(at + 999, #ids)))
-  for next = 1, #heads do
-    runs[at + next - 1] = heads[next]
-  end
-end
-
 local MOST_ATTEMPTS = 20
-local leaves, enters, attempts, counts, ended = {}, {}, {}, {}, {}
-local woken, freed, done, lines, groups = {}, {}, {}, {}, {}
+local lines = {}
 
 -- Most tasks of a batch end at the same time.
 local last_time, last_score
@@ -84,9 +70,10 @@ local function score_of(time8)
   return last_score
 end
 
-local function change(argument, id, running)
+local function change(argument)
+  local id = argument:sub(1, 16)
   local place = root .. 't' .. id
-  local old = running or call('GETRANGE', place, 0, HEAD - 1)
+  local old = head_of(id)
   if old == '' then return 'u' end
   local from = old:byte(1)
   if from ~= argument:byte(25) or old:sub(20, 27) ~= argument:sub(17, 24) then return 'm' end
@@ -136,15 +123,9 @@ local function change(argument, id, running)
   end
   append(enters, to_place, member)
   if has_group(to) then
-    -- Those of one group and one time go there together.
-    local which = head:sub(1, 1) .. head:sub(60, 67) .. head:sub(36, 43)
-    local group = groups[which]
-    if not group then
-      group = { example = argument:sub(said_end + 1), members = {} }
-      groups[which] = group
-      groups[#groups + 1] = which
-    end
-    group.members[#group.members + 1] = member
+    local group = group_at(head:sub(1, 1) .. head:sub(60, 67) .. head:sub(36, 43),
+                           argument:sub(said_end + 1))
+    group[#group + 1] = member
   end
   count(counts, queue .. ':' .. from, -1)
   count(counts, queue .. ':' .. to, 1)
@@ -153,39 +134,8 @@ end
 
 local answers = {}
 for at = 3, #ARGV do
-  answers[#answers + 1] = change(ARGV[at], ids[at - 2], runs[at - 2])
+  answers[#answers + 1] = change(ARGV[at])
 end
 
-in_slices('HDEL', root .. 'R', done)
-for place, members in pairs(leaves) do
-  in_slices('ZREM', place, members)
-end
-for place, members in pairs(enters) do
-  in_slices('ZADD', place, members)
-end
-for at = 1, #attempts, 1000 do
-  call('MSET', unpack(attempts, at, math.min(at + 999, #attempts)))
-end
-for _, which in ipairs(groups) do
-  enter_group(group_of(which:byte(1), which:sub(2, 9)), groups[which].members, which:sub(10),
-              groups[which].example)
-end
-for place, by in pairs(counts) do
-  if by ~= 0 then
-    local colon = place:find(':', 1, true)
-    call('HINCRBY', root .. 'c' .. place:sub(1, colon - 1), place:sub(colon + 1), by)
-  end
-end
-for owner, many in pairs(ended) do
-  call('HINCRBY', root .. 'l', owner, -many)
-end
--- Where as many run as may, those who wait were told nothing before: a place is free now.
-for queue, many in pairs(freed) do
-  local concurrency = call('HGET', root .. 'c' .. queue, 'concurrency')
-  if concurrency and concurrency ~= '0' then count(woken, queue, many) end
-end
-for queue, many in pairs(woken) do
-  local name = call('HGET', root .. 'Q', queue)
-  if name then wake(name, many) end
-end
+carry_out_changes()
 return keep_told(table.concat(answers))

@@ -47,13 +47,12 @@ if concurrency > 0 then room = math.min(room, math.max(concurrency - running, 0)
 
 local lease_end, lease8 = lease_end_of(now, ARGV[7])
 local lease_text = exact(lease_end)
-local times = now8 .. now8
 local owner
 local answer = { '', '', now8, lease8 }
 local kept = { '', '', now8, lease8 }
 local bytes_left = tonumber(ARGV[9])
-local runs, heads = {}, {}
-local claim  -- the end of the lease and the owner, in a record
+local runs, claims = {}, {}
+local rest_of_claim
 local from = { [PENDING] = 0, [RETRYING] = 0 }
 local next_member, next_score
 
@@ -82,11 +81,11 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
       if record then
         if not owner then
           owner = owner_number(ARGV[6], instance)
-          claim = lease8 .. pack('>I4', owner)
+          rest_of_claim = now8 .. lease8 .. pack('>I4', owner)
         end
         local state = record:byte(1)
-        heads[#heads + 1] = id
-        heads[#heads + 1] = running_head(record, times, claim)
+        claims[#claims + 1] = id
+        claims[#claims + 1] = claim_of(record, rest_of_claim)
         runs[#runs + 1] = lease_text
         runs[#runs + 1] = member
         from[state] = (from[state] or 0) + 1
@@ -113,7 +112,7 @@ end
 local given = #runs / 2
 if given > 0 then
   in_slices('ZADD', root .. 'r', runs)
-  in_slices('HSET', root .. 'R', heads)
+  in_slices('HSET', root .. 'R', claims)
   local counts = root .. 'c' .. queue
   for state, many_of in pairs(from) do
     if many_of > 0 then call('HINCRBY', counts, state, -many_of) end
@@ -130,8 +129,6 @@ if given < many then
 else
   call('ZREM', root .. 's' .. name, instance)  -- it has enough: to tell it would be to tell nobody
 end
-if given > 0 then
-  kept[1], kept[2] = answer[1], answer[2]
-  keep_told(kept)
-end
+kept[1], kept[2] = answer[1], answer[2]
+keep_told(kept)
 return answer

@@ -53,7 +53,7 @@ for at = 9, #ARGV do
     local member = head:sub(88, 95) .. id
     local record = call('GET', root .. 't' .. id)
     call('ZREM', place_of(state, head), member)
-    call('HSET', root .. 'R', id, running_head(record, now8 .. now8, lease8 .. owner4))
+    call('HSET', root .. 'R', id, claim_of(record, now8 .. lease8 .. owner4))
     call('ZADD', root .. 'r', lease_end, member)
     count(from, state, 1)
     room = room - 1
@@ -78,5 +78,5 @@ if given > 0 then
 end
 answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
 kept[1] = answer[1]
-if given > 0 then keep_told(kept) end
+keep_told(kept)
 return answer

@@ -17,12 +17,8 @@ local function lease_end_of(now, lease)
   return lease_end, i8(lease_end)
 end
 
--- The beginning of a record that waits, once it runs. `times`: now twice, as due and as changed; `claim`: the
--- end of the lease and the owner.
-local function running_head(record, times, claim)
-  return '\1' .. record:sub(2, 19) .. i8(read('>i8', record, 20) + 1) .. times .. record:sub(44, 67) ..
-         claim .. record:sub(80, 113)
-end
+-- The claim of a record that waits. `rest`: since when, the end of the lease and the owner.
+local function claim_of(record, rest) return i8(read('>i8', record, 20) + 1) .. rest end
 
 local function attempts_for_claim(id, record)
   if record:byte(2) < 8 then return '' end
@@ -31,6 +27,6 @@ end
 
 -- As it waited, of one that was claimed by a call whose answer was lost; nothing if it was lost meanwhile.
 local function still_claimed(id, owner4)
-  local head = call('HGET', root .. 'R', id)
-  return head and head:sub(76, 79) == owner4 and call('GET', root .. 't' .. id)
+  local claim = call('HGET', root .. 'R', id)
+  return claim and claim:sub(25, 28) == owner4 and call('GET', root .. 't' .. id)
 end

@@ -65,8 +65,8 @@ end
 
 if sole_owner ~= '' then
   for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-    local head = call('HGET', root .. 'R', member:sub(9))
-    local owner = head and call('HGET', root .. 'O', read('>I4', head, 76)) or ''
+    local claim = call('HGET', root .. 'R', member:sub(9))
+    local owner = claim and call('HGET', root .. 'O', read('>I4', claim, 25)) or ''
     owner = owner:sub(17)
     if owner ~= sole_owner and owner:sub(1, 5) ~= 'away:' then tell(member) end
   end
@@ -74,8 +74,8 @@ else
   look_for_gone(ARGV[5] == '1')
   if has_gone then
     for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-      local head = call('HGET', root .. 'R', member:sub(9))
-      if head and gone[read('>I4', head, 76)] then tell(member) end
+      local claim = call('HGET', root .. 'R', member:sub(9))
+      if claim and gone[read('>I4', claim, 25)] then tell(member) end
     end
   end
 end

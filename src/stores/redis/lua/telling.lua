@@ -32,8 +32,8 @@ local function tell_record(answer, id, in_full)
   end
   local attempts, queue, owner = '', '', ''
   if record ~= '' then
-    local head = call('HGET', root .. 'R', id)
-    if head then record = head .. record:sub(HEAD + 1) end
+    local claim = call('HGET', root .. 'R', id)
+    if claim then record = running_head(record, claim) .. record:sub(HEAD + 1) end
     if attempts_of(record) > 0 then
       attempts = in_full and call('GET', root .. 'a' .. id) or last_failed(id)
     end
