@@ -130,15 +130,37 @@ void append_beginning(std::string& bytes, const Beginning& is) {
   append_8(bytes, is.fingerprint.value());
 }
 
-bool read_one_attempt(std::string_view entry, ports::PastAttempt& attempt) {
+// Of no attempt: what is left of one that is not kept any more.
+constexpr std::uint64_t kMemo = 255;
+constexpr std::uint64_t kHasFailure = 1;
+constexpr std::uint64_t kHasResult = 2;
+
+struct ReadAttempt {
+  ports::PastAttempt attempt = {};
+  std::string_view result = {};
+  bool is_memo = false;
+};
+
+std::optional<ReadAttempt> read_one_attempt(std::string_view entry) {
   Bytes bytes(entry);
+  ReadAttempt read;
+  ports::PastAttempt& attempt = read.attempt;
   attempt.token.value = bytes.number(8);
-  attempt.event = static_cast<core::Event>(bytes.number(1));
+  const std::uint64_t event = bytes.number(1);
+  read.is_memo = event == kMemo;
+  attempt.event = static_cast<core::Event>(event);
   attempt.started = bytes.time();
   attempt.ended = bytes.time();
   attempt.owner = bytes.take(static_cast<std::size_t>(bytes.number(2)));
-  if (bytes.number(1) != 0) attempt.failure = read_failure(bytes);
-  return bytes.is_whole();
+  const std::uint64_t flags = bytes.number(1);
+  if ((flags & kHasFailure) != 0) {
+    Bytes failure(bytes.text());
+    attempt.failure = read_failure(failure);
+    if (!failure.is_whole()) return std::nullopt;
+  }
+  if ((flags & kHasResult) != 0) read.result = bytes.text();
+  if (!bytes.is_whole()) return std::nullopt;
+  return read;
 }
 
 }  // namespace
@@ -226,7 +248,7 @@ void append_change(std::string& bytes, const ports::Change::One& one) {
   append_8(bytes, one.token.value);
   append_1(bytes, static_cast<std::uint8_t>(transition.from));
   append_1(bytes, static_cast<std::uint8_t>(transition.event));
-  append_1(bytes, (transition.failure ? 1U : 0U) | (has_result ? 2U : 0U));
+  append_1(bytes, (transition.failure ? kHasFailure : 0) | (has_result ? kHasResult : 0));
   append_beginning(bytes, {.state = transition.to,
                            .dead_reason = transition.dead_reason,
                            .spent = transition.spent,
@@ -236,17 +258,21 @@ void append_change(std::string& bytes, const ports::Change::One& one) {
                            .previous_wait = transition.previous_wait,
                            .deadline = transition.deadline,
                            .fingerprint = to_group ? one.fingerprint : Fingerprint()});
-  std::string failure;
-  if (transition.failure) append_failure(failure, *transition.failure);
-  append_text(bytes, failure);
-  append_text(bytes, has_result ? std::string_view(one.result) : "");
+  std::string said;
+  if (transition.failure) {
+    std::string failure;
+    append_failure(failure, *transition.failure);
+    append_text(said, failure);
+  }
+  if (has_result) append_text(said, one.result);
+  append_text(bytes, said);
   std::string_view example;
   if (to_group && transition.failure) {
     example = utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
   } else if (to_group && transition.dead_reason) {
     example = to_string(*transition.dead_reason);
   }
-  append_text(bytes, example);
+  bytes += example;
 }
 
 std::string group_name(State state, Fingerprint fingerprint) {
@@ -300,25 +326,25 @@ std::optional<Kept> read_record(const TaskId& id, std::string_view record_bytes)
   return kept;
 }
 
-bool read_attempts(std::string_view all, Attempts which, ports::TaskRecord& record) {
-  if (all.empty()) return true;
+bool read_attempts(std::string_view all, ports::TaskRecord& record) {
+  const bool has_result = record.task.state == State::succeeded;
+  if (has_result) record.result.emplace();
   Bytes bytes(all);
-  const std::uint64_t many = bytes.number(1);
-  const std::string_view failure = bytes.text();
-  if (!bytes.is_whole()) return false;
-  if (!failure.empty()) {
-    Bytes of_failure(failure);
-    record.task.last_failure = read_failure(of_failure);
-    if (!of_failure.is_whole()) return false;
-  }
-  if (which == Attempts::beginning) return true;
-  const int result = bytes.signed_4();
-  if (result >= 0) record.result = std::string(bytes.take(static_cast<std::size_t>(result)));
-  for (std::uint64_t at = 0; at < many; ++at) {
-    ports::PastAttempt& attempt = record.attempts.emplace_back();
-    if (!read_one_attempt(bytes.text(), attempt)) return false;
+  while (!bytes.rest().empty()) {
+    auto read = read_one_attempt(bytes.text());
+    if (!read) return false;
+    if (read->attempt.failure) record.task.last_failure = read->attempt.failure;
+    if (has_result) record.result = std::string(read->result);
+    if (!read->is_memo) record.attempts.push_back(std::move(read->attempt));
   }
   return bytes.is_whole();
+}
+
+bool read_last_failure(std::string_view all, ports::TaskRecord& record) {
+  if (!read_attempts(all, record)) return false;
+  record.attempts.clear();
+  record.result.reset();
+  return true;
 }
 
 }  // namespace holdfast::stores::redis

@@ -51,9 +51,10 @@ struct Kept {
 // A record as it was read. `payload` may have been left out. Nothing: it cannot be ours.
 [[nodiscard]] std::optional<Kept> read_record(const TaskId& id, std::string_view bytes);
 
-// What is known of its attempts: the last failure and the result; and each attempt, if all of it
-// was read. False: it cannot be ours.
-enum class Attempts : bool { beginning, all };
-[[nodiscard]] bool read_attempts(std::string_view bytes, Attempts which, ports::TaskRecord& record);
+// What its attempts tell: each of them, the last failure, and the result of a task that has
+// succeeded. False: it cannot be ours.
+[[nodiscard]] bool read_attempts(std::string_view bytes, ports::TaskRecord& record);
+// The last failure alone.
+[[nodiscard]] bool read_last_failure(std::string_view bytes, ports::TaskRecord& record);
 
 }  // namespace holdfast::stores::redis

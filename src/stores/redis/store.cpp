@@ -74,7 +74,7 @@ std::optional<ports::TaskRecord> claimed(std::string_view record, std::string_vi
                                          const Claim& verb, WallTime now, WallTime lease_end,
                                          const TaskId& id) {
   auto kept = read_record(id, record);
-  if (!kept || !read_attempts(attempts, Attempts::beginning, kept->record)) return std::nullopt;
+  if (!kept || !read_last_failure(attempts, kept->record)) return std::nullopt;
   ports::TaskRecord& task = kept->record;
   task.queue = verb.queue;
   task.key.clear();
@@ -375,23 +375,27 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
       text_of(std::chrono::floor<std::chrono::microseconds>(options_.gone_after).count());
   // After a restart of the server everybody is away for a moment: who has just come back cannot
   // tell.
-  const bool can_tell = session_.connected_for() >= 3 * options_.gone_after;
+  const auto can_tell_now = [this] { return session_.connected_for() >= 3 * options_.gone_after; };
+  const bool can_tell = can_tell_now();
   call(scripts().overdue, {now, asked.verb.sole_owner, max, away, can_tell ? "1" : "0"});
-  then(first, [this, &asked](Replies replies) {
+  then(first, [this, &asked, can_tell, can_tell_now](Replies replies) {
     if (!replies[0]) {
       asked.answer = std::unexpected(replies[0].error());
       return;
     }
     const Reply told = replies[0]->view();
     learn_time(told[0].text());
+    const bool was_cut = can_tell && !can_tell_now();  // and sent again by one who has just come
+    const bool by_lease_alone = was_cut && asked.verb.sole_owner.empty();
     ports::Overdue::Answer tasks;
     for (std::size_t at = 1; at + 4 < told.size(); at += 5) {
       const TaskId id = task_id(told[at].text());
       auto kept = read_record(id, told[at + 1].text());
-      if (!kept || !read_attempts(told[at + 2].text(), Attempts::beginning, kept->record)) {
+      if (!kept || !read_last_failure(told[at + 2].text(), kept->record)) {
         asked.answer = not_ours("task " + id.text());
         return;
       }
+      if (by_lease_alone && kept->record.lease_end >= wall_time(told[0].text())) continue;
       kept->record.queue = told[at + 3].text();
       kept->record.owner = told[at + 4].text();
       kept->record.key.clear();
