@@ -42,10 +42,11 @@ bench-peers: install ## Holdfast beside BullMQ, bee-queue and Sidekiq on one Red
 	@cmake --build --preset release --target holdfast_bin
 	@/usr/bin/python3 -B bench/peers/run.py build/release/holdfast $(ARGS)
 
-torture: install ## kill a worker again and again, and look what is left (ROUNDS=100 SEED=1)
+torture: install ## kill workers again and again, and look what is left (STORE=redis ROUNDS=100 SEED=1)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target torture_victim torture_victim_hasty torture_inspect
-	@tests/torture/torture.py build/release/tests/torture --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1)
+	@tests/torture/$(if $(filter redis,$(STORE)),redis_)torture.py build/release/tests/torture \
+		--rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) $(ARGS)
 
 coverage: install ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html

@@ -18,6 +18,7 @@ ENDS = {
     "killer": "dead",
 }  # fmt: skip
 TERMINAL = {"succeeded", "failed", "dead", "canceled"}
+GONE_AFTER_US = 3_000_000  # as src/stores/redis/open.hpp has it
 SEEN_DEAD_WITHIN_US = 1_000_000  # of its death, by whoever started it
 
 
@@ -139,8 +140,9 @@ class Ledgers:
         return sum(len(tokens) - 1 for tokens in self.good_ends.values())
 
     def side_by_side(self) -> int:
-        """Attempts that began while another of the same task had not ended."""
-        return sum(1 for id_ in self.begins for _ in _side_by_side(id_, self))
+        """Attempts that began while another of the same task was under way, which went on."""
+        return sum(1 for id_ in self.begins for earlier, _ in _side_by_side(id_, self)
+                   if (id_, earlier) in self.ended_at)  # fmt: skip
 
     def accepted_ids(self) -> set[str]:
         return {id_ for ids in self.accepted.values() for id_ in ids}
@@ -154,12 +156,17 @@ class Fates:
     steady_to_wall_ns: int  # added to the times of ledgers
     died: dict[int, int] = field(default_factory=dict)  # process: when it was known to be dead
     outages: list[tuple[int, int]] = field(default_factory=list)  # of the server, or of one of them
+    cut_off: list[tuple[int, int, int]] = field(default_factory=list)  # process, from, until
 
     def may_take(self, event: Event, had_begun: bool) -> bool:
         """Whether the claim may have been taken from who had it, when that was done."""
         died = self.died.get(event.process)
         if died is not None and died - SEEN_DEAD_WITHIN_US <= event.ended_us:
             return True
+        # N8: one that nobody hears of for a while is gone, as far as the others can know.
+        for process, start, end in self.cut_off:
+            if process == event.process and start + GONE_AFTER_US <= event.ended_us <= end + GONE_AFTER_US:
+                return True
         if event.ended_us - event.started_us < self.lease_us:
             return False
         # One that nobody was told of, since the answer was lost for good, is renewed by nobody.

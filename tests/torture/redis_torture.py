@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -31,6 +32,7 @@ DRAINERS = 2
 ROUNDS_IN_A_CHAPTER = 25  # then everything is drained, and the next begins on an empty server
 DRAIN_SECONDS = 300.0
 LEASES = (4, 30)  # of chapters in turn: some outages are longer than the first, none than the second
+CUT_OFF_SECONDS = 18.0  # those who have just come cannot tell for 9 s; then it is seen twice, 3 s apart
 BACK_SECONDS = 20.0  # after the lease, on a machine that has other work to do
 MANY_WORKERS = 4
 # N8: well before their leases end. Who has come only now cannot tell for 9 s, then looks twice.
@@ -65,6 +67,14 @@ class Cuts:
         return False
 
 
+@dataclass
+class Life:
+    number: int
+    mode: str
+    process: subprocess.Popen[bytes]
+    cuts: Cuts  # each has a way of its own to the server
+
+
 class Chapter:
     """One server, from its first task to its last."""
 
@@ -73,27 +83,26 @@ class Chapter:
         self.programs, self.folder, self.seed, self.lease, self.figures = programs, folder, seed, lease, figures
         self.victim = "torture_victim_hasty" if planted == "store" else "torture_victim"
         self.redis = RedisServer(None if planted == "server" else "always").start()
-        self.cuts = Cuts(self.redis.port)
-        self.url = f"redis://127.0.0.1:{self.cuts.proxy.port}/?space=torture"
         self.chance = random.Random(seed)
         self.fates = Fates(lease * 1_000_000, time.time_ns() - time.monotonic_ns())
-        self.living: dict[int, tuple[subprocess.Popen[bytes], str]] = {}  # by life: its process and mode
+        self.living: list[Life] = []
         self.life = 0
+        self.cuts_anything = True
+        self.unattended: list[tuple[int, int]] = []  # while nobody was there who could rescue, us
         self.drained = False
         self.store = Inspection()
 
     def close(self) -> None:
         self._kill_all()
-        self.cuts.proxy.close()
         self.redis.stop()
 
     # What happens to them ------------------------------------------------------------------------
 
     def a_worker_is_killed(self) -> None:
-        self._one_of_them().kill()
+        self._one_of_them().process.kill()
 
     def a_worker_stands_still(self) -> None:
-        process = self._one_of_them()
+        process = self._one_of_them().process
         with self._outage():
             process.send_signal(signal.SIGSTOP)
             self._pause(self.chance.uniform(1, 2.5 + self.lease if self.lease < 10 else 6))
@@ -105,6 +114,11 @@ class Chapter:
             self._pause(self.chance.choice([0, 0, 1]) * self.chance.uniform(0, 2))
             self.redis.start()
 
+    def the_server_is_killed_while_it_rewrites_its_file(self) -> None:
+        self.redis.ask("BGREWRITEAOF")
+        self._pause(self.chance.uniform(0, 0.1))
+        self.the_server_is_killed()
+
     def the_server_stands_still(self) -> None:
         with self._outage():
             self.redis.process.send_signal(signal.SIGSTOP)
@@ -112,7 +126,21 @@ class Chapter:
             self.redis.process.send_signal(signal.SIGCONT)
 
     def all_connections_are_cut(self) -> None:
-        self.cuts.proxy.cut_all()
+        for life in self.living:
+            life.cuts.proxy.cut_all()
+
+    def a_worker_is_cut_off(self) -> bool:
+        """For so long that the others notice, who must have been there for a while themselves. Says whether it
+        had something that they took."""
+        life = self._one_of_them()
+        began = time.time_ns() // 1000
+        life.cuts.proxy.refuse()
+        life.cuts.proxy.cut_all()
+        self._pause(CUT_OFF_SECONDS)
+        life.cuts.proxy.refuse(False)
+        self.fates.cut_off.append((life.process.pid, began, time.time_ns() // 1000))
+        with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as log:
+            return any("task.rescued" in line and f":{life.process.pid}:" in line for line in log)
 
     def cut_within_a_call(self) -> None:
         self._cut_within("client")
@@ -122,7 +150,7 @@ class Chapter:
 
     def _cut_within(self, side: str) -> None:
         for _ in range(5):
-            self.cuts.cut_after(side, self.chance.randrange(3000))
+            self._one_of_them().cuts.cut_after(side, self.chance.randrange(3000))
             self._pause(self.chance.uniform(0.02, 0.2))
 
     def the_server_hangs_up(self) -> None:
@@ -137,20 +165,21 @@ class Chapter:
 
     STRIKES = (a_worker_is_killed, cut_within_a_call, the_server_is_killed, cut_within_an_answer,
                the_server_stands_still, all_connections_are_cut, the_server_hangs_up, a_worker_is_killed,
-               scripts_are_forgotten, a_worker_stands_still, the_server_is_killed,
-               all_workers_are_killed)  # fmt: skip
+               scripts_are_forgotten, a_worker_stands_still,
+               the_server_is_killed_while_it_rewrites_its_file, all_workers_are_killed,
+               a_worker_is_cut_off)  # fmt: skip
 
     PLANTED = (a_worker_is_killed, the_server_is_killed, all_workers_are_killed)
 
-    def strike(self, number: int, kinds: tuple[Callable[["Chapter"], None], ...]) -> None:
+    def strike(self, number: int, kinds: tuple[Callable[["Chapter"], bool | None], ...]) -> None:
         self._pause(self.chance.uniform(0.2, 1.5), again="produce")
         what = kinds[number % len(kinds)]
         self._strike(what.__name__.replace("_", " "), what)
 
-    def _strike(self, name: str, what: Callable[["Chapter"], None]) -> None:
-        what(self)
+    def _strike(self, name: str, what: Callable[["Chapter"], bool | None]) -> None:
+        has_hit = what(self) is not False
         tried, hit = self.figures.by_strike.get(name, (0, 0))
-        self.figures.by_strike[name] = (tried + 1, hit + 1)
+        self.figures.by_strike[name] = (tried + 1, hit + has_hit)
 
     # How it ends ---------------------------------------------------------------------------------
 
@@ -162,7 +191,7 @@ class Chapter:
 
     def many(self, tasks: int) -> None:
         """Workers alone, straight on the server; two die, and others take their places."""
-        self.url = f"{self.redis.url}/?space=torture"
+        self.cuts_anything = False
         self._begin("fill", tasks)
         self._pause(MANY_SECONDS, until_all_end=True)
         began = time.monotonic()
@@ -199,6 +228,13 @@ class Chapter:
 
     def look(self, drained: bool) -> Ledgers:
         """With nobody at work."""
+        began = time.time_ns() // 1000
+        try:
+            return self._look(drained)
+        finally:
+            self.unattended.append((began, time.time_ns() // 1000))
+
+    def _look(self, drained: bool) -> Ledgers:
         ledgers = Ledgers.read(self.folder)
         inspect = subprocess.run([os.path.join(self.programs, "torture_inspect"),
                                   f"{self.redis.url}/?space=torture"],
@@ -222,7 +258,9 @@ class Chapter:
             for event in task.events.values():
                 if event.what == "crash" and event.process in self.fates.died:
                     self.figures.orphans += 1
-                    waited = (event.ended_us - self.fates.died[event.process]) / 1000
+                    died = self.fates.died[event.process]
+                    alone = sum(max(0, min(end, event.ended_us) - max(start, died)) for start, end in self.unattended)
+                    waited = (event.ended_us - died - alone) / 1000
                     back[event.process] = max(back.get(event.process, 0), waited)
         self.figures.back_ms += back.values()
         for process, waited in back.items():
@@ -234,38 +272,42 @@ class Chapter:
     def _begin(self, mode: str, many: int = 0) -> None:
         self.life += 1
         self.figures.lives += 1
+        cuts = Cuts(self.redis.port)
+        port = cuts.proxy.port if self.cuts_anything else self.redis.port
+        url = f"redis://127.0.0.1:{port}/?space=torture"
         with open(os.path.join(self.folder, "log"), "ab") as log:
             process = subprocess.Popen(
-                [os.path.join(self.programs, self.victim), self.url, self.folder, str(self.life),
+                [os.path.join(self.programs, self.victim), url, self.folder, str(self.life),
                  str(self.seed * 1000 + self.life), mode, str(many or self.lease)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(),
                 preexec_fn=die_with_parent)  # fmt: skip
-        self.living[self.life] = (process, mode)
+        self.living.append(Life(self.life, mode, process, cuts))
 
-    def _one_of_them(self) -> subprocess.Popen[bytes]:
-        return self.chance.choice(list(self.living.values()))[0]
+    def _one_of_them(self) -> Life:
+        return self.chance.choice(self.living)
 
     def _kill_all(self) -> None:
-        for process, _ in self.living.values():
-            process.kill()
-        for process, _ in self.living.values():
-            process.wait()
+        for life in self.living:
+            life.process.kill()
+        for life in self.living:
+            life.process.wait()
         self._reap()
 
     def _reap(self) -> None:
         """Notes who has died, and how."""
-        for life, (process, mode) in list(self.living.items()):
-            code = process.poll()
+        for life in list(self.living):
+            code = life.process.poll()
             if code is None:
                 continue
-            del self.living[life]
-            self.drained = self.drained or (mode, code) == ("drain", 0)
-            self.fates.died[process.pid] = time.time_ns() // 1000
+            self.living.remove(life)
+            life.cuts.proxy.close()
+            self.drained = self.drained or (life.mode, code) == ("drain", 0)
+            self.fates.died[life.process.pid] = time.time_ns() // 1000
             self.figures.deaths += code != 0
-            self._write_again(str(life))
+            self._write_again(str(life.number))
             # One cannot start without the server, nor say goodbye to it.
             if code not in (0, 1, -signal.SIGKILL):
-                self._tell(f"life {life} ({mode}) ended with code {code}: {self._last_words()}")
+                self._tell(f"a life ({life.mode}) ended with code {code}: {self._last_words()}")
 
     def _pause(self, seconds: float, again: str = "", until_all_end: bool = False) -> None:
         until = time.monotonic() + seconds
@@ -341,8 +383,6 @@ def run(arguments: argparse.Namespace) -> Figures:
                     chapter.drain()
             finally:
                 chapter.close()
-                if arguments.keep:
-                    os.system(f"cp -r {folder} {arguments.keep}")
     return figures
 
 
@@ -353,7 +393,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600, help="no new strike begins after these")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lease", type=int, default=0, help="seconds, of every chapter")
-    parser.add_argument("--keep", default="", help="")
     parser.add_argument("--many", type=int, default=0, help="tasks, for four workers and two deaths")
     parser.add_argument("--planted", choices=["server", "store"], default="",
                         help="a bug that must be found: a server without an append-only file, or a store that "

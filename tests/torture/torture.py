@@ -248,6 +248,7 @@ def table(figures: Figures, seconds: float) -> str:
     def hits(tried: int, hit: int) -> str:
         return str(tried) if hit == tried else f"{tried}, of which hit {hit}"
 
+    width = 2 + max(len(name) for name in ("orphans that came back", *figures.by_strike))
     rows = [
         ("strikes", sum(tried for tried, _ in figures.by_strike.values())),
         *((f"  {name}", hits(*counts)) for name, counts in sorted(figures.by_strike.items())),
@@ -265,7 +266,7 @@ def table(figures: Figures, seconds: float) -> str:
         ("first attempt after", spread(figures.begun_ms)),
         ("time", f"{seconds:.0f} s"),
     ]
-    return "\n".join(f"{name:<26} {value}" for name, value in rows)
+    return "\n".join(f"{name:<{width}} {value}" for name, value in rows)
 
 
 def run(arguments: argparse.Namespace) -> Figures:

@@ -34,6 +34,9 @@ constexpr int kMostCalls = 2000;    // of each producer, in one life
 constexpr int kCallsAfterEnd = 20;  // that a producer tries on a broken store
 constexpr std::size_t kLargestBatch = 8;
 constexpr std::size_t kBatchOfFill = 500;
+// On a server that several victims share more would be handed in than they can bring to an end, and
+// more tasks that kill.
+constexpr std::uint64_t kLongestPauseMs = 100;
 
 struct Life {
   std::string url;
@@ -134,6 +137,7 @@ class Producer {
       : client_(client),
         accepted_(accepted),
         name_(life.number + "." + std::to_string(number)),
+        pauses_(life.url.starts_with("redis")),
         random_(life.seed * 100 + static_cast<std::uint64_t>(number)),
         ledger_(life.ledger("producer" + std::to_string(number))) {}
 
@@ -145,6 +149,10 @@ class Producer {
         one = {.type = type(), .payload = label, .key = random_.chance(0.5) ? label : ""};
       }
       submit(batch);
+      if (pauses_) {
+        const auto pause = static_cast<std::int64_t>(random_.below(kLongestPauseMs));
+        system_clock().sleep_for(std::chrono::milliseconds(pause));
+      }
     }
   }
 
@@ -203,6 +211,7 @@ class Producer {
   Client& client_;
   Accepted& accepted_;
   const std::string name_;
+  const bool pauses_;
   SeededRandom random_;
   Ledger ledger_;
   std::uint64_t count_ = 0;

@@ -152,6 +152,16 @@ TEST_F(RedisStoreTest, whoever_looks_sees_who_is_back) {
   EXPECT_EQ(server_.ask({"HGETALL", "{hf}b"}).parts.size(), 0U);
 }
 
+// Lua hands over some thousand arguments at once, and not more.
+TEST_F(RedisStoreTest, looks_after_any_number_of_owners) {
+  const auto opened = open_at(server_.url(), false);
+  (void)server_.ask({"EVAL",
+                     "for n = 1, 9000 do redis.call('HSET', '{hf}l', n, 1); "
+                     "redis.call('HSET', '{hf}O', n, string.format('%016d', n) .. 'a:1:x') end",
+                     "0"});
+  EXPECT_TRUE(ports::ask(*opened.writer, ports::Overdue{}));
+}
+
 // N8, N6: when all connections are cut at once, the first who is back sees nobody listen.
 TEST_F(RedisStoreTest, whoever_is_cut_off_while_it_looks_cannot_tell_who_is_gone) {
   testing::CuttingProxy proxy(server_.port());

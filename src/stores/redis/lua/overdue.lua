@@ -40,11 +40,16 @@ local function look_for_gone(can_tell)
       channels[#channels + 1] = root .. 'i'
     end
   end
-  if #channels == 0 then return end
-  local listening = call('PUBSUB', 'NUMSUB', unpack(channels))
+  local listening = {}
+  for at = 1, #channels, 1000 do
+    local told_of = call('PUBSUB', 'NUMSUB', unpack(channels, at, math.min(at + 999, #channels)))
+    for each = 2, #told_of, 2 do
+      listening[#listening + 1] = told_of[each]
+    end
+  end
   for at, owner in ipairs(numbers) do
     local number, running, name = owner[1], owner[2], owner[3]
-    if listening[2 * at] > 0 then
+    if listening[at] > 0 then
       call('HDEL', root .. 'b', number)
     elseif can_tell and running <= 0 then
       call('HDEL', root .. 'l', number)
