@@ -145,6 +145,7 @@ struct Ear::Inner {
       const SteadyTime now = clock.now();
       if (now >= check_at) {
         if (awaited > 0) return silent();
+        if (way.leads_elsewhere(connection.host())) return another_master();
         if (auto told = connection.tell(check.bytes_from(0)); !told) return told.error();
         awaited = check.size();
         check_at = saturating_add(now, options.answer_timeout);
@@ -168,7 +169,10 @@ struct Ear::Inner {
     return trouble;
   }
 
-  [[nodiscard]] Trouble silent() const {
+  [[nodiscard]] static Trouble another_master() {
+    return lost({ErrorCode::unavailable, "listen for news", "another server is the master now"});
+  }
+  [[nodiscard]] static Trouble silent() {
     return lost({ErrorCode::unavailable, "listen for news", "the server does not answer a PING"});
   }
 

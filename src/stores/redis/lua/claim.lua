@@ -46,6 +46,7 @@ if is_paused then room = 0 end
 if concurrency > 0 then room = math.min(room, math.max(concurrency - running, 0)) end
 
 local lease_end, lease8 = lease_end_of(now, ARGV[7])
+local lease_text = exact(lease_end)
 local owner, owner4
 local answer = { '', '', now8, lease8 }
 local kept = { '', '', now8, lease8 }
@@ -54,14 +55,27 @@ local runs = {}
 local from = { [PENDING] = 0, [RETRYING] = 0 }
 local next_member, next_score
 
+-- So many are read with one call; no more, since they may be large.
+local AT_ONCE = 50
+local function records_of(members, from)
+  local keys = {}
+  for at = from, math.min(from + AT_ONCE - 1, #members) do
+    keys[#keys + 1] = root .. 't' .. members[at]:sub(9)
+  end
+  return call('MGET', unpack(keys))
+end
+
 for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
   local line = root .. 'w' .. queue .. ':' .. priority
   local taken = 0
   if room > 0 and bytes_left > 0 then
     local members = call('ZRANGEBYSCORE', line, '-inf', now, 'LIMIT', 0, room)
-    for _, member in ipairs(members) do
+    local records
+    for at, member in ipairs(members) do
       local id = member:sub(9)
-      local record = call('GET', root .. 't' .. id)
+      local within = (at - 1) % AT_ONCE
+      if within == 0 then records = records_of(members, at) end
+      local record = records[within + 1]
       taken = taken + 1
       if record then
         if not owner then
@@ -70,7 +84,7 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
         end
         local state = record:byte(1)
         call('SETRANGE', root .. 't' .. id, 0, running_head(record, now8, lease8, owner4))
-        runs[#runs + 1] = lease_end
+        runs[#runs + 1] = lease_text
         runs[#runs + 1] = member
         from[state] = (from[state] or 0) + 1
         answer[#answer + 1] = id
@@ -107,7 +121,11 @@ if next_member then
   answer[2] = call('GETRANGE', root .. 't' .. next_member:sub(9), 27, 34)
 end
 answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
-if given < many then sleep() end
+if given < many then
+  sleep()
+else
+  call('ZREM', root .. 's' .. name, instance)  -- it has enough: to tell it would be to tell nobody
+end
 if given > 0 then
   kept[1], kept[2] = answer[1], answer[2]
   keep_told(kept)

@@ -37,6 +37,9 @@ local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
 
 -- struct.unpack also gives where it ended.
 local function read(format, bytes, at) return (struct.unpack(format, bytes, at or 1)) end
+-- As a text that loses nothing. Redis makes one of every number that it is handed, so of one that is handed
+-- over often it is made once.
+local function exact(number) return string.format('%.17g', number) end
 local function i8(number) return pack('>i8', number) end
 
 -- In microseconds; the server's own unless a test tells it.

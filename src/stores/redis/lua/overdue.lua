@@ -18,7 +18,7 @@ local function tell(member)
   tell_record(answer, id, false)
 end
 
-for _, member in ipairs(call('ZRANGEBYSCORE', root .. 'r', '-inf', '(' .. string.format('%.17g', now),
+for _, member in ipairs(call('ZRANGEBYSCORE', root .. 'r', '-inf', '(' .. exact(now),
                              'LIMIT', 0, many)) do
   tell(member)
 end
