@@ -379,7 +379,7 @@ class RedisTest(unittest.TestCase):
         redis.ask("ACL", "SETUSER", "ann", "on", ">planted-password", "~*", "&*", "+@all")
         redis.ask("ACL", "SETUSER", "default", "off")
         url = f"redis://ann:planted-password@127.0.0.1:{redis.port}?space=secret"
-        config = '[store]\nurl = "env:STORE"\n[log]\nlevel = "debug"\n' + HOLD
+        config = '[store]\nurl = "env:STORE"\n[log]\nlevel = "debug"\n[shutdown]\ngrace = "1s"\n' + HOLD
         worker = self.work(config, url, env={"STORE": url}, arguments=())
         task = self.run_cli("submit", "hold", "--payload", "-", stdin=f"{self.path('go')}\n", url=url).strip()
         eventually("it began", self.began)
