@@ -1,13 +1,14 @@
 // Opens a store that nobody has open, and says what is in it, one line each, for judge.py:
 //   audit TAB finding
 //   task TAB id TAB payload TAB type TAB state TAB reason TAB attempts TAB crashes TAB result TAB
-//        token:event:ended_us …
-// Usage: torture_inspect STORE. The judge reads the store itself, not through the engine that is
+//        token:event:ended_us:started_us:owner …
+// Usage: torture_inspect URL. The judge reads the store itself, not through the engine that is
 // judged.
 #include <algorithm>
 #include <cstdio>
 
 #include "core/states.hpp"
+#include "stores/redis/open.hpp"
 #include "stores/sqlite/open.hpp"
 
 namespace holdfast::torture {
@@ -15,14 +16,19 @@ namespace {
 
 using namespace ports;
 
+std::string microseconds(WallTime time) {
+  return std::to_string(
+      std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count());
+}
+
 void print(const TaskRecord& record) {
   std::string events;
   for (const PastAttempt& attempt : record.attempts) {
-    const auto ended = std::chrono::floor<std::chrono::microseconds>(attempt.ended);
     std::string event(to_string(attempt.event));
     std::ranges::replace(event, ' ', '_');
     events += (events.empty() ? "" : " ") + std::to_string(attempt.token.value) + ":" + event +
-              ":" + std::to_string(ended.time_since_epoch().count());
+              ":" + microseconds(attempt.ended) + ":" + microseconds(attempt.started) + ":" +
+              attempt.owner;
   }
   const auto reason = record.task.dead_reason ? to_string(*record.task.dead_reason) : "";
   std::printf("task\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", record.id.text().c_str(),
@@ -51,8 +57,17 @@ Result<void> inspect(Store& store) {
   return {};
 }
 
-int run(const char* path) {
-  const auto opened = stores::sqlite::open({.path = path});
+Result<OpenStore> open(const std::string& url) {
+  if (url.starts_with("sqlite:")) {
+    return stores::sqlite::open({.path = url.substr(sizeof("sqlite:") - 1)});
+  }
+  const auto address = stores::redis::parse_address(url);
+  if (!address) return std::unexpected(address.error());
+  return stores::redis::open({.address = *address});
+}
+
+int run(const char* url) {
+  const auto opened = open(url);
   const auto done = opened ? inspect(*opened->reader) : std::unexpected(opened.error());
   if (done) return 0;
   std::fprintf(stderr, "torture_inspect: %s\n", done.error().text().c_str());

@@ -45,6 +45,7 @@ class Figures:
     tasks: int = 0
     runs: int = 0
     duplicates: int = 0
+    side_by_side: int = 0
     orphans: int = 0
     lost: int = 0
     invented: int = 0
@@ -60,6 +61,7 @@ class Chapter:
     def __init__(self, programs: str, folder: str, victim: str, seed: int, figures: Figures) -> None:
         self.programs = programs
         self.folder = folder
+        self._url = f"sqlite:{folder}/store.db"
         self._trace = os.path.join(folder, "strace")
         self.victim = victim
         self.seed = seed
@@ -101,7 +103,7 @@ class Chapter:
         self.life += 1
         self.figures.lives += 1
         self._write_again()
-        command = [os.path.join(self.programs, self.victim), self.folder, str(self.life),
+        command = [os.path.join(self.programs, self.victim), self._url, self.folder, str(self.life),
                    str(self.seed * 1000 + self.life), mode]  # fmt: skip
         if strike.inject:
             calls = strike.inject.split(":")[0]
@@ -113,7 +115,7 @@ class Chapter:
         with open(os.path.join(self.folder, "log"), "ab") as log:
             # A session of its own, so that strace and what it traces can be ended together.
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       start_new_session=True, env=_environment())  # fmt: skip
+                                       start_new_session=True, env=environment())  # fmt: skip
             in_time = True
             try:
                 code = process.wait(timeout=strike.after)
@@ -156,9 +158,8 @@ class Chapter:
     def _look(self, drained: bool) -> Ledgers:
         before = self.store
         ledgers = Ledgers.read(self.folder)
-        inspect = subprocess.run([os.path.join(self.programs, "torture_inspect"),
-                                  os.path.join(self.folder, "store.db")],
-                                 capture_output=True, text=True, env=_environment())  # fmt: skip
+        inspect = subprocess.run([os.path.join(self.programs, "torture_inspect"), self._url],
+                                 capture_output=True, text=True, env=environment())  # fmt: skip
         if inspect.returncode != 0:
             self._tell(f"the store cannot be read: {inspect.stderr.strip()}")
             return ledgers
@@ -212,7 +213,7 @@ class Chapter:
         self.figures.breaches.append(f"seed {self.seed}, life {self.life}: {breach}")
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     # The leak checker cannot work in a process that is traced.
     return {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "LC_ALL": "C"}
 
@@ -258,6 +259,7 @@ def table(figures: Figures, seconds: float) -> str:
         ("otherwise wrong", figures.wrong),
         ("attempts begun", figures.runs),
         ("  work done twice", figures.duplicates),
+        ("  begun beside another", figures.side_by_side),
         ("orphans that came back", figures.orphans),
         ("  all back after", spread(figures.back_ms)),
         ("first attempt after", spread(figures.begun_ms)),

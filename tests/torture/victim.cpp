@@ -1,11 +1,13 @@
 // A worker and its producers, to be killed at any moment:
-//   torture_victim FOLDER LIFE SEED produce|drain
-// Keeps its tasks in FOLDER/store.db, and says in FOLDER/ledger.LIFE.* what it is about to do and
-// what it was told. `produce` goes on until it is killed, though not for ever; `drain` hands in
-// nothing new, and ends when everything has come to an end.
+//   torture_victim URL FOLDER LIFE SEED produce|drain [LEASE_SECONDS]
+//   torture_victim URL FOLDER LIFE SEED fill TASKS
+// Keeps its tasks in the store of that URL, and says in FOLDER/ledger.LIFE.* what it is about to do
+// and what it was told. `produce` goes on until it is killed, though not for ever; `drain` hands in
+// nothing new, and ends when everything has come to an end; `fill` hands in, and runs nothing.
 //
 // FOLDER/again names submissions of an earlier life that were never answered: they are handed in
 // again, with their keys. torture.py reads the ledgers and judges.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -31,12 +33,15 @@ constexpr int kProducers = 3;
 constexpr int kMostCalls = 2000;    // of each producer, in one life
 constexpr int kCallsAfterEnd = 20;  // that a producer tries on a broken store
 constexpr std::size_t kLargestBatch = 8;
+constexpr std::size_t kBatchOfFill = 500;
 
 struct Life {
+  std::string url;
   std::string folder;
   std::string number;
   std::uint64_t seed = 0;
-  bool drains = false;
+  std::string mode;
+  long many = 0;  // seconds of the lease, or tasks; 0: as usual
 
   [[nodiscard]] std::string ledger(const std::string& who) const {
     return folder + "/ledger." + number + "." + who;
@@ -143,6 +148,20 @@ class Producer {
     }
   }
 
+  // Nothing but work that ends well. False: not all of it was taken.
+  bool fill(std::size_t many) {
+    while (many > 0 && refused_ == 0) {
+      std::vector<Submission> batch(std::min(many, kBatchOfFill));
+      many -= batch.size();
+      for (Submission& one : batch) {
+        const std::string label = name_ + "." + std::to_string(++count_);
+        one = {.type = "ok", .payload = label, .key = label};
+      }
+      submit(batch);
+    }
+    return refused_ == 0;
+  }
+
   void submit(const std::vector<Submission>& batch) {
     for (const Submission& one : batch)
       ledger_.add("submit " + one.payload + " " + one.type + " " + (one.key.empty() ? "-" : "key"));
@@ -230,12 +249,19 @@ bool has_ended(Client& client) {
   return true;
 }
 
+int fill(const Life& life) {
+  Client client(life.url);
+  Accepted accepted;
+  return Producer(life, client, accepted, 1).fill(static_cast<std::size_t>(life.many)) ? 0 : 1;
+}
+
 int live(const Life& life) {
-  const std::string url = "sqlite:" + life.folder + "/store.db";
   Handlers handlers(life);
-  Worker worker(url, {.threads = kThreads, .grace = 5s});
+  Worker::Options options{.threads = kThreads, .grace = 5s};
+  if (life.many > 0) options.lease = std::chrono::seconds(life.many);
+  Worker worker(life.url, std::move(options));
   handlers.add_to(worker);
-  Client client(url);
+  Client client(life.url);
   Ledger ledger(life.ledger("main"));
   ledger.line("start " + std::to_string(::getpid()));
   if (const auto started = worker.start(); !started) {
@@ -247,7 +273,7 @@ int live(const Life& life) {
   if (const auto again = unanswered(life); !again.empty()) {
     Producer(life, client, accepted, 0).submit(again);
   }
-  if (life.drains) {
+  if (life.mode == "drain") {
     while (!has_ended(client))
       system_clock().sleep_for(10ms);
   } else {
@@ -267,12 +293,18 @@ int live(const Life& life) {
 }  // namespace holdfast::torture
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: torture_victim FOLDER LIFE SEED produce|drain\n", stderr);
+  if (argc != 6 && argc != 7) {
+    std::fputs(
+        "usage: torture_victim URL FOLDER LIFE SEED produce|drain [LEASE_SECONDS]\n"
+        "       torture_victim URL FOLDER LIFE SEED fill TASKS\n",
+        stderr);
     return 2;
   }
-  return holdfast::torture::live({.folder = argv[1],
-                                  .number = argv[2],
-                                  .seed = std::stoull(argv[3]),
-                                  .drains = std::string_view(argv[4]) == "drain"});
+  const holdfast::torture::Life life{.url = argv[1],
+                                     .folder = argv[2],
+                                     .number = argv[3],
+                                     .seed = std::stoull(argv[4]),
+                                     .mode = argv[5],
+                                     .many = argc == 7 ? std::stol(argv[6]) : 0};
+  return life.mode == "fill" ? holdfast::torture::fill(life) : holdfast::torture::live(life);
 }

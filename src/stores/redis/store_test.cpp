@@ -136,6 +136,50 @@ TEST_F(RedisStoreTest, claims_of_a_process_that_has_gone_are_overdue_before_thei
   EXPECT_EQ(found[0].owner, "a:1:x");
 }
 
+// N8, N6: an owner that was away and came back is away anew when it goes again, though nobody who
+// could tell has looked meanwhile.
+TEST_F(RedisStoreTest, whoever_looks_sees_who_is_back) {
+  const auto working = open_at(server_.url(), false);
+  const auto just_come = open_at(server_.url(), false);
+  const WallTime now = working.clock->wall_now();
+  (void)tell(*working.writer, ports::Submit{{new_task(1, now)}});
+  (void)tell(*working.writer,
+             ports::Claim{.queue = "mail", .owner = "a:1:x", .lease = 1h, .now = now});
+  while (server_.ask({"PUBSUB", "CHANNELS"}).parts.size() < 2)
+    system_clock().sleep_for(5ms);
+  (void)server_.ask({"HSET", "{hf}b", "1", "1"});
+  EXPECT_THAT(tell(*just_come.writer, ports::Overdue{.now = now}), IsEmpty());
+  EXPECT_EQ(server_.ask({"HGETALL", "{hf}b"}).parts.size(), 0U);
+}
+
+// N8, N6: when all connections are cut at once, the first who is back sees nobody listen.
+TEST_F(RedisStoreTest, whoever_is_cut_off_while_it_looks_cannot_tell_who_is_gone) {
+  testing::CuttingProxy proxy(server_.port());
+  const auto watching = open_at("redis://127.0.0.1:" + std::to_string(proxy.port()), false, 100ms);
+  auto going = std::make_unique<ports::OpenStore>(open_at(server_.url(), false));
+  const WallTime now = watching.clock->wall_now();
+  const auto overdue = [&] { return tell(*watching.writer, ports::Overdue{.now = now}); };
+  (void)tell(*going->writer, ports::Submit{{new_task(1, now)}});
+  (void)tell(*going->writer,
+             ports::Claim{.queue = "mail", .owner = "a:1:x", .lease = 1h, .now = now});
+  (void)overdue();
+  going.reset();
+  const auto is_noted = [&] { return !server_.ask({"HGETALL", "{hf}b"}).parts.empty(); };
+  while (!is_noted()) {
+    system_clock().sleep_for(10ms);
+    (void)overdue();
+  }
+  system_clock().sleep_for(150ms);
+  proxy.cut();
+  EXPECT_THAT(overdue(), IsEmpty());
+  std::vector<ports::TaskRecord> found;
+  for (int look = 0; look < 3000 && found.empty(); ++look) {
+    found = overdue();
+    system_clock().sleep_for(10ms);
+  }
+  EXPECT_THAT(found, SizeIs(1));
+}
+
 TEST_F(RedisStoreTest, whoever_claims_in_vain_is_told_when_something_comes) {
   const auto waiting = open_at(server_.url(), false);
   const auto other = open_at(server_.url(), false);

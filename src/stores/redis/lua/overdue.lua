@@ -24,9 +24,10 @@ for _, member in ipairs(call('ZRANGEBYSCORE', root .. 'r', '-inf', '(' .. exact(
 end
 
 -- An owner is alive as long as its process listens (N8). Those whose claims end with their leases alone,
--- whoever listens, are named so.
+-- whoever listens, are named so. Whoever looks sees who is back; since when one is away must not be older
+-- than the last time that anybody has seen it listen.
 local gone, has_gone = {}, false
-local function look_for_gone()
+local function look_for_gone(can_tell)
   local runs = call('HGETALL', root .. 'l')
   local numbers, channels = {}, {}
   for at = 1, #runs, 2 do
@@ -45,12 +46,12 @@ local function look_for_gone()
     local number, running, name = owner[1], owner[2], owner[3]
     if listening[2 * at] > 0 then
       call('HDEL', root .. 'b', number)
-    elseif running <= 0 then
+    elseif can_tell and running <= 0 then
       call('HDEL', root .. 'l', number)
       call('HDEL', root .. 'b', number)
       call('HDEL', root .. 'O', number)
       call('HDEL', root .. 'o', name:sub(17))
-    else
+    elseif can_tell then
       local since = call('HGET', root .. 'b', number)
       if not since then
         call('HSET', root .. 'b', number, now)
@@ -64,17 +65,17 @@ end
 
 if sole_owner ~= '' then
   for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-    local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-    local owner = number ~= '' and call('HGET', root .. 'O', read('>I4', number)) or ''
-    owner = (owner or ''):sub(17)
+    local claim = call('HGET', root .. 'R', member:sub(9))
+    local owner = claim and call('HGET', root .. 'O', read('>I4', claim, 25)) or ''
+    owner = owner:sub(17)
     if owner ~= sole_owner and owner:sub(1, 5) ~= 'away:' then tell(member) end
   end
-elseif ARGV[5] == '1' then
-  look_for_gone()
+else
+  look_for_gone(ARGV[5] == '1')
   if has_gone then
     for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-      local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-      if number ~= '' and gone[read('>I4', number)] then tell(member) end
+      local claim = call('HGET', root .. 'R', member:sub(9))
+      if claim and gone[read('>I4', claim, 25)] then tell(member) end
     end
   end
 end
