@@ -54,8 +54,8 @@ class Peer:
 def peers():
     node = ["node"]
     return [
-        Peer("bullmq", [*node, os.path.join(HERE, "bullmq.mjs")], (1, 10, 50, 100, 200)),
-        Peer("bee-queue", [*node, os.path.join(HERE, "bee_queue.mjs")], (1, 10, 50, 100, 200)),
+        Peer("bullmq", [*node, os.path.join(HERE, "bullmq.mjs")], (1, 10, 50, 200)),
+        Peer("bee-queue", [*node, os.path.join(HERE, "bee_queue.mjs")], (1, 10, 50, 200)),
         Peer("sidekiq", ["/usr/bin/ruby", os.path.join(HERE, "sidekiq.rb")], (5, 10, 25, 50)),
     ]
 

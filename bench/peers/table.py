@@ -34,8 +34,8 @@ ROWS = (
     Row("p50_ms", "at 1,000/s: median, ms", more_is_better=False),
     Row("p99_ms", "at 1,000/s: 99 of 100, ms", more_is_better=False, target=1, beside=("bullmq",)),
     Row("max_ms", "at 1,000/s: the slowest, ms", more_is_better=False),
-    Row("idle_mb", "memory of an idle worker, MB", more_is_better=False, target=1 / 3),
-    Row("peak_mb", "… at most, on a full queue, MB", more_is_better=False, target=1 / 3),
+    Row("idle_mb", "memory of an idle worker, MB", more_is_better=False),
+    Row("peak_mb", "… of one at work, at most, MB", more_is_better=False, target=1 / 3),
     Row("task_bytes", "Redis memory of a task, bytes", more_is_better=False, target=700, beside=()),
 )
 
