@@ -1,12 +1,12 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test package simulate torture bench coverage format lint clean install
+.PHONY: help run test package simulate torture bench bench-peers coverage format lint clean install
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "One stage of the tests alone: scripts/test dev      (tidy dev tsan gcc release coverage)"
 	@echo "One test alone:               cmake --preset dev && cmake --build --preset dev --target core_test"
@@ -36,6 +36,11 @@ bench: install ## measure, each figure beside its target (ARGS: options of Googl
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bench
 	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
+
+bench-peers: install ## Holdfast beside BullMQ, bee-queue and Sidekiq on one Redis (ARGS: --json FILE, --quick)
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target holdfast_bin
+	@/usr/bin/python3 -B bench/peers/run.py build/release/holdfast $(ARGS)
 
 torture: install ## kill workers again and again, and look what is left (STORE=redis ROUNDS=100 SEED=1)
 	@cmake --preset release >/dev/null

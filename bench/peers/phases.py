@@ -54,8 +54,8 @@ class Peer:
 def peers():
     node = ["node"]
     return [
-        Peer("bullmq", [*node, os.path.join(HERE, "bullmq.mjs")], (1, 10, 50, 100, 200)),
-        Peer("bee-queue", [*node, os.path.join(HERE, "bee_queue.mjs")], (1, 10, 50, 100, 200)),
+        Peer("bullmq", [*node, os.path.join(HERE, "bullmq.mjs")], (1, 10, 50, 200)),
+        Peer("bee-queue", [*node, os.path.join(HERE, "bee_queue.mjs")], (1, 10, 50, 200)),
         Peer("sidekiq", ["/usr/bin/ruby", os.path.join(HERE, "sidekiq.rb")], (5, 10, 25, 50)),
     ]
 
@@ -98,9 +98,9 @@ class Role:
         self.process.stdin.flush()
 
     def memory_mb(self, what):
-        """VmRSS: what it holds now. VmHWM: the most that it has held."""
+        """VmRSS: what it holds now. VmHWM: the most that it has held. Megabytes of 10^6 bytes, as ours are."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) / 1024 for line in file if line.startswith(what))
+            return next(int(line.split()[1]) * 1024 / 1e6 for line in file if line.startswith(what))
 
     def __enter__(self):
         return self

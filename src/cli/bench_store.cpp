@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/bench_part.hpp"
+#include "io/resident_memory.hpp"
 #include "node/bench_place.hpp"
 
 namespace holdfast::cli {
@@ -86,7 +87,7 @@ class Measuring {
         });
     if (!found) return false;
     add({"process_per_s", "process a full queue", found->at(0), "tasks/s"});
-    add({"peak_mb", "  the most memory of a worker", found->at(1), "MB"});
+    add({"peak_mb", "  the most memory of a worker", found->at(1) + io::resident_file_mb(), "MB"});
     return true;
   }
 
@@ -126,7 +127,7 @@ class Measuring {
       return numbers(node::bench::idle_mb(options));
     });
     if (!found) return false;
-    add({"idle_mb", "memory of an idle worker", found->at(0), "MB"});
+    add({"idle_mb", "memory of an idle worker", found->at(0) + io::resident_file_mb(), "MB"});
     return true;
   }
 

@@ -8,4 +8,9 @@ namespace holdfast::io {
 // The most that it has ever held.
 [[nodiscard]] double most_resident_mb();
 
+// What of it are pages of files: the program, and its libraries. A process that is forked off does
+// not have those that its parent has touched, until it touches them itself. So what it holds and
+// this, of its parent, is what it would hold as a program of its own: a little more, rather.
+[[nodiscard]] double resident_file_mb();
+
 }  // namespace holdfast::io

@@ -143,6 +143,11 @@ Result<std::size_t> TcpWire::write(std::string_view bytes) {
   return bytes.size();
 }
 
+void TcpWire::abandon() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
 Result<std::size_t> TcpWire::receive(std::span<char> into) {
   const ssize_t came = ::recv(fd(), into.data(), into.size(), 0);
   if (came > 0) return static_cast<std::size_t>(came);

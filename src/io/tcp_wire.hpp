@@ -44,6 +44,9 @@ class TcpWire {
   [[nodiscard]] Result<std::size_t> read(std::span<char> into);
   [[nodiscard]] Result<std::size_t> write(std::string_view bytes);
 
+  // What was written and has not arrived yet is not to arrive any more: the end of this is a reset.
+  void abandon() noexcept;
+
  private:
   struct Address {
     sockaddr_storage address{};

@@ -33,6 +33,16 @@ Result<redis::OwnedReply> ask(redis::Session& session, const std::vector<std::st
   return std::move(answers.at(0));
 }
 
+// What INFO says of it; 0 if nothing.
+double number_in(std::string_view info, std::string_view key) {
+  const std::size_t at = info.find(key);
+  std::uint64_t number = 0;
+  if (at != info.npos) {
+    std::from_chars(info.data() + at + key.size(), info.data() + info.size(), number);
+  }
+  return static_cast<double>(number);
+}
+
 }  // namespace
 
 Result<OwnPlace> OwnPlace::beside(std::string_view url, std::string_view name,
@@ -61,13 +71,8 @@ Result<std::optional<double>> OwnPlace::used_memory() const {
   const auto answer = ask(session, {"INFO", "memory"});
   if (!answer) return std::unexpected(answer.error());
   const std::string_view text = answer->view().text();
-  constexpr std::string_view kKey = "used_memory:";
-  const std::size_t at = text.find(kKey);
-  std::uint64_t bytes = 0;
-  if (at != text.npos) {
-    std::from_chars(text.data() + at + kKey.size(), text.data() + text.size(), bytes);
-  }
-  return static_cast<double>(bytes);
+  return number_in(text, "used_memory:") - number_in(text, "mem_aof_buffer:") -
+         number_in(text, "mem_clients_normal:");
 }
 
 Result<void> OwnPlace::clear() const {

@@ -19,7 +19,8 @@ class OwnPlace {
 
   [[nodiscard]] const std::string& url() const noexcept { return url_; }
 
-  // What the server holds in all, in bytes; nothing: it is no server.
+  // What the server holds, in bytes, but for buffers of connections and of its file, which come and
+  // go; nothing: it is no server.
   [[nodiscard]] Result<std::optional<double>> used_memory() const;
 
   // Takes out all that a measurement has left on the server: SCAN and UNLINK of its space alone.

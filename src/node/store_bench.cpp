@@ -46,7 +46,8 @@ Result<bool> submit_in_time(const Part& part, Node& node, Course& course,
                             const std::stop_token& stop) {
   const auto share = course.next(1);
   if (!share) return false;
-  const Duration gap = std::chrono::seconds(1) / std::max<std::size_t>(part.options.rate, 1);
+  const Duration gap = Duration(std::chrono::seconds(1)) /
+                       static_cast<std::int64_t>(std::max<std::size_t>(part.options.rate, 1));
   const SteadyTime due = course.began() + gap * static_cast<std::int64_t>(share->first);
   if (!system_clock().sleep_until(due, stop)) return false;
   const std::int64_t due_ns = share->first < part.warm_up ? 0 : due.time_since_epoch().count();
@@ -68,11 +69,11 @@ void produce(const Part& part, Course& course) {
   course.arrive();
   if (!course.wait_for_begin()) return;
   const std::size_t threads = part.steady ? bench::kSteadyProducers : part.options.producers;
-  const bench::Producers producers(threads, giving_up(course),
-                                   [&](const std::stop_token& stop) -> Result<bool> {
-                                     return part.steady ? submit_in_time(part, **node, course, stop)
-                                                        : submit_share(part, **node, course);
-                                   });
+  const auto next = [&](const std::stop_token& stop) -> Result<bool> {
+    return part.steady ? submit_in_time(part, **node, course, stop)
+                       : submit_share(part, **node, course);
+  };
+  bench::Producers(threads, giving_up(course), next).join();
 }
 
 // Works until it is destroyed. Their times go to `times_ms`, if somebody wants them.

@@ -17,7 +17,6 @@ Result<std::shared_ptr<node::Node>> open_patiently(std::string_view url, const L
       .stop(retry::elapsed(30s))
       .wait(retry::exponential({.first = 200ms, .cap = 5s, .jitter = retry::Jitter::equal}))
       .retry_if([](const Error& error) { return error.code == ErrorCode::unavailable; })
-      .log_to(log)
       .call([&] { return node::open(url, log); });
 }
 

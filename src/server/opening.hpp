@@ -11,7 +11,7 @@
 namespace holdfast::server {
 
 // The node of a URL. A store elsewhere that cannot be reached is tried for half a minute (T10): it
-// may have been started together with us. Blocks.
+// may have been started together with us. The store itself says that it is tried. Blocks.
 [[nodiscard]] Result<std::shared_ptr<node::Node>> open_patiently(std::string_view url,
                                                                  const Logger& log);
 

@@ -69,7 +69,10 @@ class RedisServer:
         return ask(self.port, *command)
 
     def used_memory(self):
-        return int(self.ask("INFO", "memory").split("used_memory:")[1].split()[0])
+        """In bytes, but for buffers of connections and of its file, which come and go."""
+        info = dict(line.split(":", 1) for line in self.ask("INFO", "memory").split("\r\n") if ":" in line)
+        buffers = int(info["mem_aof_buffer"]) + int(info["mem_clients_normal"])
+        return int(info["used_memory"]) - buffers
 
     def start(self):
         """Returns when it answers: on a new folder, or again on the one it had."""

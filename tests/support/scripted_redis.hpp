@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -74,6 +75,11 @@ class ScriptedRedis {
   void always(const std::string& command, const std::string& says) {
     always(command, saying(says));
   }
+  // The next connection, as soon as its first bytes come.
+  void at_once(Reply reply) {
+    const std::lock_guard lock(mutex_);
+    at_once_ = std::move(reply);
+  }
   // Ends all connections there are.
   void hang_up() {
     const std::lock_guard lock(mutex_);
@@ -106,6 +112,8 @@ class ScriptedRedis {
     return found;
   }
   [[nodiscard]] int connections() const noexcept { return connections_; }
+  // Of those, how many were broken off: what was on its way then does not arrive.
+  [[nodiscard]] int resets() const noexcept { return resets_; }
 
  private:
   static std::string joined(const Words& words) {
@@ -137,16 +145,24 @@ class ScriptedRedis {
       }
       std::array<char, 16384> bytes{};
       const ssize_t came = open ? ::recv(client, bytes.data(), bytes.size(), 0) : 0;
+      if (came < 0 && errno == ECONNRESET) ++resets_;
       if (came <= 0) break;
       read.append(bytes.data(), static_cast<std::size_t>(came));
+      if (const Reply reply = taken_at_once()) open = say(client, reply({}));
     }
     const std::lock_guard lock(mutex_);
     std::erase(open_, client);
     ::close(client);
   }
 
-  bool answer(int client, const Words& words) {
-    const Act act = reply_to(words)(words);
+  Reply taken_at_once() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(at_once_, {});
+  }
+
+  bool answer(int client, const Words& words) { return say(client, reply_to(words)(words)); }
+
+  static bool say(int client, const Act& act) {
     for (std::size_t at = 0; at < act.says.size();) {
       const ssize_t sent = ::send(client, act.says.data() + at, act.says.size() - at, MSG_NOSIGNAL);
       if (sent <= 0) return false;
@@ -192,9 +208,11 @@ class ScriptedRedis {
   io::UniqueFd listener_;
   std::uint16_t port_ = 0;
   std::atomic<int> connections_ = 0;
+  std::atomic<int> resets_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, std::deque<Reply>> next_;
   std::map<std::string, Reply> always_;
+  Reply at_once_;
   std::vector<Words> seen_;
   std::vector<int> open_;
   std::vector<std::thread> threads_;  // the acceptor's, then the destructor's

@@ -301,7 +301,7 @@ class AwayTest(SystemTest):
             done = [int(line) for line in file]
         self.assertEqual(set(done), set(range(count)))
         print(f"{len(done) - count} of {count} done twice", file=sys.stderr)
-        verify = subprocess.run([serve_test.HOLDFAST, "verify", "holdfast.db"], cwd=self.folder,
+        verify = subprocess.run([serve_test.HOLDFAST, "verify", serve_test.store_at.url_of(self.folder)], cwd=self.folder,
                                 capture_output=True, text=True, timeout=60)  # fmt: skip
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
 

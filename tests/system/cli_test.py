@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from serve_test import HOLDFAST, Server
+from serve_test import HOLDFAST, Server, store_at
 
 EXAMPLE, REMOTE = (os.path.abspath(path) for path in sys.argv[2:4])
 TOKEN = "planted-command-line-token"
@@ -32,6 +32,8 @@ class CliTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}
+        if store_at.ON_REDIS:
+            self.env["HOLDFAST_STORE"] = store_at.url_of(self.folder)
 
     def serve(self, config=CONFIG, env=None):
         server = Server(self.folder, config, env)
@@ -48,7 +50,7 @@ class CliTest(unittest.TestCase):
     def lines(self, *words, **more):
         return [json.loads(line) for line in self.run_cli(*words, "--json", **more).stdout.splitlines()]
 
-    def test_the_server_is_found_by_the_file_that_it_has_open(self):
+    def test_the_verbs_find_their_tasks_with_a_server_and_without(self):
         before = self.run_cli("submit", "echo", "--payload", "handed in before").stdout.strip()
         server = self.serve()
         self.assertEqual(server.ended(before)["result_text"], "handed in before")
@@ -62,7 +64,7 @@ class CliTest(unittest.TestCase):
         self.run_cli("queues", "limit", "default", "2")
         self.assertEqual(self.lines("queues", "ls")[0]["concurrency"], 2)
         self.assertEqual(server.end(), 0)
-        self.assertEqual(self.lines("queues", "ls")[0]["concurrency"], 2)  # from the file
+        self.assertEqual(self.lines("queues", "ls")[0]["concurrency"], 2)  # from the store itself
 
     def test_T5_dead_letters_are_brought_back_when_the_cause_is_gone(self):
         server = self.serve()
@@ -89,6 +91,7 @@ class CliTest(unittest.TestCase):
             pass
         self.assertEqual(server.end(), 0)
 
+    @store_at.about_the_file  # the server is found by it
     def test_a_token_is_asked_for_and_never_shown(self):
         config = '[token.ann]\nrole = "operate"\nsecret = "env:ANN"\n' + CONFIG
         server = self.serve(config, {"ANN": TOKEN})
@@ -108,6 +111,7 @@ class CliTest(unittest.TestCase):
             self.assertNotIn(TOKEN, said.stdout + said.stderr)
         self.assertNotIn(TOKEN, "".join(server.log))
 
+    @store_at.about_the_file
     def test_an_owner_that_is_no_server_is_named(self):
         worker = subprocess.Popen([EXAMPLE, "ann@example.org"], cwd=self.folder, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip

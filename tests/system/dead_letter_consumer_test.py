@@ -79,7 +79,7 @@ class DeadLetterConsumerTest(Consumed):
         self.assertEqual(server.call("GET", "/v1/dead?state=dead")[1]["tasks"], [])
         self.assertEqual(server.end(), 0)
         verified = serve_test.subprocess.run(
-            [serve_test.HOLDFAST, "verify", "holdfast.db"], cwd=self.folder, check=False,
+            [serve_test.HOLDFAST, "verify", serve_test.store_at.url_of(self.folder)], cwd=self.folder, check=False,
             capture_output=True, text=True)  # fmt: skip
         self.assertEqual(verified.returncode, 0, verified.stdout)  # N5
 

@@ -20,7 +20,7 @@ import threading
 import time
 import unittest
 
-from serve_test import HOLDFAST, Server
+from serve_test import HOLDFAST, Server, store_at
 
 SECONDS = float(os.environ.get("HOLDFAST_TORTURE_SECONDS", "15"))
 SEED = int(os.environ.get("HOLDFAST_TORTURE_SEED", "0")) or random.randrange(1, 1 << 32)
@@ -229,7 +229,7 @@ class HttpTorture(unittest.TestCase):
                 self.world.breach(f"task {task} was completed with {result}, and is {kept}")
         caller.close()
         self.server.end()  # 3 if a command was cut short
-        verify = subprocess.run([HOLDFAST, "verify", "holdfast.db", "--json"], cwd=self.folder, check=False,
+        verify = subprocess.run([HOLDFAST, "verify", store_at.url_of(self.folder), "--json"], cwd=self.folder, check=False,
                                 capture_output=True, text=True)  # fmt: skip
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
         self.assertEqual(json.loads(verify.stdout)["accepted"], len(there))

@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from serve_test import HOLDFAST, SystemTest
+from serve_test import HOLDFAST, SystemTest, store_at
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 from s3_servers import ACCESS_KEY, SECRET_KEY, S3Server  # noqa: E402
@@ -213,7 +213,7 @@ input = {{ s3 = "{url}", bucket = "{{bucket}}", key = "{{object}}", access_key =
         self.assertEqual(server.end(), 0)
         self.assertTrue(slow.left.wait(60))
         self.assertEqual(os.listdir(self.inputs), [])
-        show = subprocess.run([HOLDFAST, "tasks", "show", task, "--store", "sqlite:holdfast.db", "--json"],
+        show = subprocess.run([HOLDFAST, "tasks", "show", task, "--store", store_at.url_of(self.folder), "--json"],
                               cwd=self.folder, capture_output=True, text=True, check=True)  # fmt: skip
         info = json.loads(show.stdout)
         self.assertEqual((info["state"], info["attempts"]), ("pending", 0), info)

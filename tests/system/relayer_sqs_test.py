@@ -162,8 +162,8 @@ class RelayerSqsTest(SystemTest):
         self.assertEqual(len(sent), total)
         self.check_all(client, sent, 600)
         self.assertEqual(self.server.end(), 0)
-        verify = subprocess.run([serve_test.HOLDFAST, "verify", os.path.join(self.folder, "relayer.db"), "--json"],
-                                capture_output=True, text=True, timeout=300)  # fmt: skip
+        verify = subprocess.run([serve_test.HOLDFAST, "verify", serve_test.store_at.url_of(self.folder, "relayer.db"),
+                                 "--json"], cwd=self.folder, capture_output=True, text=True, timeout=300)  # fmt: skip
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
 
     def test_sqs_away_and_back(self):

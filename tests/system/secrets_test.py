@@ -22,6 +22,7 @@ PLANTED = {
     "SIGN": "planted-signing-secret-of-a-webhook",
     "ALERT_URL": "planted-path-of-the-alerts",
     "ALERT_SIGN": "planted-signing-secret-of-the-alerts",
+    "STORE": "planted-password-of-the-store",
 }
 FILE_TOKEN = "planted-token-in-a-file"
 WRONG = "planted-token-that-is-wrong"
@@ -43,9 +44,16 @@ class SecretsTest(serve_test.SystemTest):
         env = dict(PLANTED)
         env["URL"] = f"http://127.0.0.1:{port}/{PLANTED['URL']}"
         env["ALERT_URL"] = f"http://127.0.0.1:{port}/{PLANTED['ALERT_URL']}"
+        env["STORE"] = "sqlite:holdfast.db"
+        if serve_test.store_at.ON_REDIS:
+            redis = serve_test.store_at.redis()
+            redis.ask("ACL", "SETUSER", "ann", "on", ">" + PLANTED["STORE"], "~*", "&*", "+@all")
+            env["STORE"] = f"redis://ann:{PLANTED['STORE']}@127.0.0.1:{redis.port}?space=secrets"
         server = self.serve(f"""
 [log]
 level = "debug"
+[store]
+url = "env:STORE"
 [token.ann]
 role = "operate"
 secret = "env:TOKEN"

@@ -20,7 +20,7 @@ import time
 import unittest
 
 import serve_test
-from serve_test import HOLDFAST
+from serve_test import HOLDFAST, store_at
 
 TASKS = """
 [task.good]
@@ -118,7 +118,7 @@ class SeeingTest(serve_test.SystemTest):
         queue = next(one for one in stats["queues"] if one["name"] == "default")
         self.assertEqual(queue["tasks"]["succeeded"], 1)
         self.assertGreater(queue["rates"]["15m"]["succeeded"], 0)
-        self.assertEqual((stats["store"]["kind"], stats["alerts"], stats["breakers"]), ("sqlite", [], []))
+        self.assertEqual((stats["store"]["kind"], stats["alerts"], stats["breakers"]), (store_at.url_of(self.folder).split(":")[0], [], []))
 
     def test_events_are_told_and_resumed(self):
         server = self.serve("[events]\nkeep = 20\n" + TASKS)

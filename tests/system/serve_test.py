@@ -19,6 +19,10 @@ import tempfile
 import threading
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import store_at  # noqa: E402
+
 HOLDFAST = os.path.abspath(sys.argv[1])
 SECRET = "whsec_" + base64.b64encode(b"planted-webhook-secret").decode()
 TOKEN = "planted-operate-token"
@@ -71,7 +75,7 @@ class Server:
 
     def configure(self, config):
         with open(os.path.join(self.folder, "holdfast.toml"), "w", encoding="utf-8") as file:
-            file.write(f'[http]\nlisten = "{self.listen}"\n{config}')
+            file.write(store_at.configured(self.folder, f'[http]\nlisten = "{self.listen}"\n{config}'))
 
     def end(self, number=signal.SIGTERM):
         """The exit code."""
@@ -238,7 +242,7 @@ retry = { attempts = 1 }
         for task in answered:
             self.assertEqual(server.call("GET", f"/v1/tasks/{task}")[0], 200)
         self.assertEqual(server.end(), 0)
-        verify = subprocess.run([HOLDFAST, "verify", "holdfast.db"], cwd=self.folder, check=False,
+        verify = subprocess.run([HOLDFAST, "verify", store_at.url_of(self.folder)], cwd=self.folder, check=False,
                                 capture_output=True, text=True)  # fmt: skip
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
 

@@ -76,6 +76,9 @@ Result<void> RedisStore::audit_tasks(bool repair, ports::AuditReport& report) {
 Result<void> RedisStore::audit_lines(bool repair, ports::AuditReport& report) {
   const auto all = queues();
   if (!all) return std::unexpected(all.error());
+  const auto claims = ask_now(scripts().audit_places, {how(repair), "claims"});
+  if (!claims) return std::unexpected(claims.error());
+  note_all(report, claims->view(), 1);
   std::vector<std::string> keys{"r"};
   for (const Queue& queue : *all) {
     for (const int priority : queue.priorities)

@@ -45,15 +45,21 @@ void Connection::FreeReader::operator()(redisReader* reader) const noexcept {
 
 OrTrouble<void> Connection::ask(std::string_view commands, std::size_t answers,
                                 const Answered& answered) {
+  bool asked = false;
   for (;;) {
     while (answers > 0) {
       auto answer = next_answer();
       if (!answer) return std::unexpected(std::move(answer.error()));
       if (!*answer) break;
+      if (!asked) return std::unexpected(out_of_step());
       answered(std::move(**answer));
       --answers;
     }
-    if (answers == 0) return {};
+    if (answers == 0) {
+      if (!commands.empty()) return std::unexpected(out_of_step());
+      return {};
+    }
+    asked = true;
     auto moved = stream_.move(commands, received_, silence_);
     if (!moved) return std::unexpected(lost(std::move(moved.error())));
     if (moved->nothing()) return std::unexpected(silent());
@@ -107,6 +113,12 @@ void Connection::feed(std::size_t received) {
   if (received == 0) return;
   if (redisReaderFeed(reader_.get(), received_.data(), received) != REDIS_OK)
     throw std::bad_alloc();
+}
+
+// What it says next would be taken for the answer to something else.
+Trouble Connection::out_of_step() const {
+  return lost({ErrorCode::unavailable, "talk to Redis",
+               host_.text() + " has answered what it was not asked"});
 }
 
 Trouble Connection::silent() const {

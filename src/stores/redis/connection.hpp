@@ -45,6 +45,10 @@ class Connection {
   // What the server says next, asked or not; nothing: it was silent for so long.
   [[nodiscard]] OrTrouble<std::optional<OwnedReply>> hear(Duration at_most);
 
+  // It ends without its commands: a network that comes back late must not deliver what has been
+  // sent again elsewhere, and perhaps been followed by other commands.
+  void abandon() noexcept { stream_.abandon(); }
+
   [[nodiscard]] const Address::Host& host() const noexcept { return host_; }
 
   Connection(Stream stream, Address::Host host, Duration silence);  // as open() does
@@ -57,6 +61,7 @@ class Connection {
   // The next whole answer of what has come; nothing: more must come first.
   [[nodiscard]] OrTrouble<std::optional<OwnedReply>> next_answer();
   [[nodiscard]] Trouble silent() const;
+  [[nodiscard]] Trouble out_of_step() const;
   void feed(std::size_t received);
 
   Stream stream_;

@@ -79,8 +79,10 @@ struct Ear::Inner {
 
   // Until it is told to stop. Where a connection was good for a while, trying begins anew.
   void run() {
-    while (!stop.given())
-      (void)policy.call([&] { return listen_once(); });
+    while (!stop.given()) {
+      const auto listened = policy.call([&] { return listen_once(); });
+      if (!listened) return;  // nothing but the end makes it give up
+    }
   }
 
   // From the subscription to its end.
@@ -145,6 +147,7 @@ struct Ear::Inner {
       const SteadyTime now = clock.now();
       if (now >= check_at) {
         if (awaited > 0) return silent();
+        if (way.leads_elsewhere(connection.host())) return another_master();
         if (auto told = connection.tell(check.bytes_from(0)); !told) return told.error();
         awaited = check.size();
         check_at = saturating_add(now, options.answer_timeout);
@@ -156,8 +159,9 @@ struct Ear::Inner {
       if (said.is_error()) return moved_or_refused(said.text(), connection);
       if (said[0].text() == "message") {
         listener.tell({.queue = std::string(said[2].text()), .any = false});
-      } else if (awaited > 0 && --awaited == 0) {
-        check_at = saturating_add(clock.now(), check_every);
+      } else if (awaited > 0) {
+        --awaited;
+        if (awaited == 0) check_at = saturating_add(clock.now(), check_every);
       }
     }
   }
@@ -168,7 +172,10 @@ struct Ear::Inner {
     return trouble;
   }
 
-  [[nodiscard]] Trouble silent() const {
+  [[nodiscard]] static Trouble another_master() {
+    return lost({ErrorCode::unavailable, "listen for news", "another server is the master now"});
+  }
+  [[nodiscard]] static Trouble silent() {
     return lost({ErrorCode::unavailable, "listen for news", "the server does not answer a PING"});
   }
 

@@ -130,15 +130,37 @@ void append_beginning(std::string& bytes, const Beginning& is) {
   append_8(bytes, is.fingerprint.value());
 }
 
-bool read_one_attempt(std::string_view entry, ports::PastAttempt& attempt) {
+// Of no attempt: what is left of one that is not kept any more.
+constexpr std::uint64_t kMemo = 255;
+constexpr std::uint64_t kHasFailure = 1;
+constexpr std::uint64_t kHasResult = 2;
+
+struct ReadAttempt {
+  ports::PastAttempt attempt = {};
+  std::string_view result = {};
+  bool is_memo = false;
+};
+
+std::optional<ReadAttempt> read_one_attempt(std::string_view entry) {
   Bytes bytes(entry);
+  ReadAttempt read;
+  ports::PastAttempt& attempt = read.attempt;
   attempt.token.value = bytes.number(8);
-  attempt.event = static_cast<core::Event>(bytes.number(1));
+  const std::uint64_t event = bytes.number(1);
+  read.is_memo = event == kMemo;
+  attempt.event = static_cast<core::Event>(event);
   attempt.started = bytes.time();
   attempt.ended = bytes.time();
   attempt.owner = bytes.take(static_cast<std::size_t>(bytes.number(2)));
-  if (bytes.number(1) != 0) attempt.failure = read_failure(bytes);
-  return bytes.is_whole();
+  const std::uint64_t flags = bytes.number(1);
+  if ((flags & kHasFailure) != 0) {
+    Bytes failure(bytes.text());
+    attempt.failure = read_failure(failure);
+    if (!failure.is_whole()) return std::nullopt;
+  }
+  if ((flags & kHasResult) != 0) read.result = bytes.text();
+  if (!bytes.is_whole()) return std::nullopt;
+  return read;
 }
 
 }  // namespace
@@ -218,35 +240,106 @@ void append_new_record(std::string& bytes, const ports::NewTask& task) {
   bytes += task.payload;
 }
 
-void append_change(std::string& bytes, const ports::Change::One& one) {
+namespace {
+
+Beginning beginning_after(const ports::Change::One& one) {
   const core::Transition& transition = one.transition;
   const bool to_group = transition.to == State::failed || transition.to == State::dead;
-  const bool has_result = transition.to == State::succeeded;
+  return {.state = transition.to,
+          .flags = 0,
+          .dead_reason = transition.dead_reason,
+          .spent = transition.spent,
+          .token = transition.token,
+          .due = transition.due,
+          .changed = transition.due - transition.wait,
+          .previous_wait = transition.previous_wait,
+          .deadline = transition.deadline,
+          .fingerprint = to_group ? one.fingerprint : Fingerprint()};
+}
+
+// What an attempt that ends so says: its flags, and its failure and result.
+std::uint64_t flags_of(const ports::Change::One& one) {
+  return (one.transition.failure ? kHasFailure : 0) |
+         (one.transition.to == State::succeeded ? kHasResult : 0);
+}
+
+std::string said_by(const ports::Change::One& one) {
+  std::string said;
+  if (one.transition.failure) {
+    std::string failure;
+    append_failure(failure, *one.transition.failure);
+    append_text(said, failure);
+  }
+  if (one.transition.to == State::succeeded) append_text(said, one.result);
+  return said;
+}
+
+constexpr unsigned kAttemptsShift = 3;  // their number, in the flags of a record
+
+}  // namespace
+
+std::string_view example_of(const ports::Change::One& one) {
+  const core::Transition& transition = one.transition;
+  if (transition.to != State::failed && transition.to != State::dead) return {};
+  if (transition.failure) return utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
+  return transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
+}
+
+void append_change(std::string& bytes, const ports::Change::One& one) {
   bytes += id_bytes(one.id);
   append_8(bytes, one.token.value);
-  append_1(bytes, static_cast<std::uint8_t>(transition.from));
-  append_1(bytes, static_cast<std::uint8_t>(transition.event));
-  append_1(bytes, (transition.failure ? 1U : 0U) | (has_result ? 2U : 0U));
-  append_beginning(bytes, {.state = transition.to,
-                           .dead_reason = transition.dead_reason,
-                           .spent = transition.spent,
-                           .token = transition.token,
-                           .due = transition.due,
-                           .changed = transition.due - transition.wait,
-                           .previous_wait = transition.previous_wait,
-                           .deadline = transition.deadline,
-                           .fingerprint = to_group ? one.fingerprint : Fingerprint()});
-  std::string failure;
-  if (transition.failure) append_failure(failure, *transition.failure);
-  append_text(bytes, failure);
-  append_text(bytes, has_result ? std::string_view(one.result) : "");
-  std::string_view example;
-  if (to_group && transition.failure) {
-    example = utf8_prefix(transition.failure->message, ports::kKeptMessageBytes);
-  } else if (to_group && transition.dead_reason) {
-    example = to_string(*transition.dead_reason);
+  append_1(bytes, static_cast<std::uint8_t>(one.transition.from));
+  append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
+  append_1(bytes, flags_of(one));
+  append_beginning(bytes, beginning_after(one));
+  append_text(bytes, said_by(one));
+  bytes += example_of(one);
+}
+
+bool has_all_attempts(const Claimed& claimed) noexcept {
+  const auto many = static_cast<std::uint8_t>(claimed.head[1]) >> kAttemptsShift;
+  return many >= ports::kKeptAttempts;
+}
+
+void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed) {
+  const std::string_view head = claimed.head;
+  bytes += head.substr(87, 8);
+  bytes += id_bytes(one.id);
+  append_8(bytes, one.token.value);
+  const auto flags = static_cast<std::uint8_t>(head[1]);
+  Beginning after = beginning_after(one);
+  after.flags = static_cast<std::uint8_t>((flags & kWasCarried) |
+                                          (((flags >> kAttemptsShift) + 1) << kAttemptsShift));
+  append_beginning(bytes, after);
+  bytes.append(12, '\0');  // no lease, no owner
+  bytes += claimed.attempts;
+  std::string attempt;
+  append_8(attempt, claimed.token.value);
+  append_1(attempt, static_cast<std::uint8_t>(one.transition.event));
+  append_time(attempt, claimed.since);
+  append_time(attempt, after.changed);
+  append_2(attempt, claimed.owner.size());
+  attempt += claimed.owner;
+  append_1(attempt, flags_of(one));
+  attempt += said_by(one);
+  append_text(bytes, attempt);
+}
+
+Course course_of(const ports::Change::One& one, const Claimed& claimed) {
+  const core::Transition& transition = one.transition;
+  const bool waits = transition.to == State::pending || transition.to == State::retrying;
+  const WallTime changed = transition.due - transition.wait;
+  Course course{
+      .queue = std::to_string(read_big_endian(std::string_view(claimed.head).substr(95, 4))),
+      .priority = std::to_string(static_cast<std::uint8_t>(claimed.head[99])),
+      .to = std::to_string(static_cast<int>(transition.to)),
+      .score = std::to_string(redis::microseconds(waits ? transition.due : changed))};
+  if (transition.to == State::failed || transition.to == State::dead) {
+    append_1(course.group, static_cast<std::uint8_t>(transition.to));
+    append_8(course.group, one.fingerprint.value());
+    append_time(course.group, changed);
   }
-  append_text(bytes, example);
+  return course;
 }
 
 std::string group_name(State state, Fingerprint fingerprint) {
@@ -300,25 +393,25 @@ std::optional<Kept> read_record(const TaskId& id, std::string_view record_bytes)
   return kept;
 }
 
-bool read_attempts(std::string_view all, Attempts which, ports::TaskRecord& record) {
-  if (all.empty()) return true;
+bool read_attempts(std::string_view all, ports::TaskRecord& record) {
+  const bool has_result = record.task.state == State::succeeded;
+  if (has_result) record.result.emplace();
   Bytes bytes(all);
-  const std::uint64_t many = bytes.number(1);
-  const std::string_view failure = bytes.text();
-  if (!bytes.is_whole()) return false;
-  if (!failure.empty()) {
-    Bytes of_failure(failure);
-    record.task.last_failure = read_failure(of_failure);
-    if (!of_failure.is_whole()) return false;
-  }
-  if (which == Attempts::beginning) return true;
-  const int result = bytes.signed_4();
-  if (result >= 0) record.result = std::string(bytes.take(static_cast<std::size_t>(result)));
-  for (std::uint64_t at = 0; at < many; ++at) {
-    ports::PastAttempt& attempt = record.attempts.emplace_back();
-    if (!read_one_attempt(bytes.text(), attempt)) return false;
+  while (!bytes.rest().empty()) {
+    auto read = read_one_attempt(bytes.text());
+    if (!read) return false;
+    if (read->attempt.failure) record.task.last_failure = read->attempt.failure;
+    if (has_result) record.result = std::string(read->result);
+    if (!read->is_memo) record.attempts.push_back(std::move(read->attempt));
   }
   return bytes.is_whole();
+}
+
+bool read_last_failure(std::string_view all, ports::TaskRecord& record) {
+  if (!read_attempts(all, record)) return false;
+  record.attempts.clear();
+  record.result.reset();
+  return true;
 }
 
 }  // namespace holdfast::stores::redis

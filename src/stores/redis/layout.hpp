@@ -38,6 +38,33 @@ void append_new_record(std::string& bytes, const ports::NewTask& task);
 // How a change is handed to its script.
 void append_change(std::string& bytes, const ports::Change::One& one);
 
+// What was known of a task when it was claimed, so that its settlement can be worked out here.
+struct Claimed {
+  core::Token token = {};  // of the claim
+  std::string head = {};   // as it waited: kHeadBytes
+  std::string attempts = {};
+  std::string owner = {};
+  WallTime since{};
+};
+
+// How such a settlement is handed to its script; and where the task goes by it: what goes the
+// same way is handed over together.
+struct Course {
+  std::string queue = {};     // its number
+  std::string priority = {};  // as in keys
+  std::string to = {};
+  std::string score = {};
+  std::string group = {};  // state, fingerprint and time; empty: none
+
+  bool operator==(const Course&) const = default;
+};
+[[nodiscard]] Course course_of(const ports::Change::One& one, const Claimed& claimed);
+void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed);
+// No room for one more attempt: an old one has to go, which its script knows how to do.
+[[nodiscard]] bool has_all_attempts(const Claimed& claimed) noexcept;
+// Of a group that is new with it.
+[[nodiscard]] std::string_view example_of(const ports::Change::One& one);
+
 // The name of a group in keys: see group_of in lua/common.lua.
 [[nodiscard]] std::string group_name(core::State state, Fingerprint fingerprint);
 
@@ -51,9 +78,10 @@ struct Kept {
 // A record as it was read. `payload` may have been left out. Nothing: it cannot be ours.
 [[nodiscard]] std::optional<Kept> read_record(const TaskId& id, std::string_view bytes);
 
-// What is known of its attempts: the last failure and the result; and each attempt, if all of it
-// was read. False: it cannot be ours.
-enum class Attempts : bool { beginning, all };
-[[nodiscard]] bool read_attempts(std::string_view bytes, Attempts which, ports::TaskRecord& record);
+// What its attempts tell: each of them, the last failure, and the result of a task that has
+// succeeded. False: it cannot be ours.
+[[nodiscard]] bool read_attempts(std::string_view bytes, ports::TaskRecord& record);
+// The last failure alone.
+[[nodiscard]] bool read_last_failure(std::string_view bytes, ports::TaskRecord& record);
 
 }  // namespace holdfast::stores::redis

@@ -59,7 +59,7 @@ TEST(RedisLayout, a_new_record_is_read_as_it_was_written) {
 RC_GTEST_PROP(RedisLayout, bytes_that_are_not_ours_do_no_harm, (const std::string& bytes)) {
   (void)read_record(TaskId(), bytes);
   ports::TaskRecord record;
-  (void)read_attempts(bytes, Attempts::all, record);
+  (void)read_attempts(bytes, record);
   ports::NewTask task;
   task.payload = bytes;
   std::string whole;

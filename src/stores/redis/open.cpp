@@ -59,7 +59,7 @@ Result<ports::OpenStore> open(Options options) {
   };
   if (clock) {
     Session session(named("look"));
-    if (auto looked = look_at_server(session, options.log); !looked) {
+    if (auto looked = look_at_server(session, options.log, options.address.space); !looked) {
       return std::unexpected(std::move(looked).error());
     }
     if (auto learnt = learn_time(session, *clock); !learnt) {

@@ -37,6 +37,8 @@ void Pipeline::call(const Script& script, std::string_view key,
 }
 
 void Pipeline::clear() noexcept {
+  constexpr std::size_t kKept = std::size_t{1} << 20U;
+  if (bytes_.capacity() > kKept) bytes_ = std::string();
   bytes_.clear();
   ends_.clear();
 }

@@ -18,7 +18,7 @@ class Pipeline {
   // EVALSHA <sha> 1 <key> <args…>
   void call(const Script& script, std::string_view key, std::span<const std::string_view> args);
 
-  // Takes them all out; keeps its memory.
+  // Takes them all out; keeps its memory, unless that was much.
   void clear() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }

@@ -1,6 +1,7 @@
 #include "stores/redis/pipeline.hpp"
 
 #include <array>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +55,14 @@ TEST(RedisPipeline, is_empty_again_once_cleared) {
   EXPECT_EQ(pipeline.bytes_from(0), "");
   pipeline.add(std::array{"B"sv});
   EXPECT_EQ(pipeline.bytes_of(0), "*1\r\n$1\r\nB\r\n");
+}
+
+TEST(RedisPipeline, is_as_good_after_a_large_one) {
+  Pipeline pipeline;
+  pipeline.add(std::array{"SET"sv, "k"sv, std::string_view(std::string(5'000'000, 'x'))});
+  pipeline.clear();
+  pipeline.add(std::array{"B"sv});
+  EXPECT_EQ(pipeline.bytes_from(0), "*1\r\n$1\r\nB\r\n");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void RedisStore::plan(Asked<ports::Find>& asked) {
     asked.answer = ports::Find::Answer();
     if (told[0].text().empty()) return;
     auto kept = read_record(asked.verb.id, told[0].text());
-    if (!kept || !read_attempts(told[1].text(), Attempts::all, kept->record)) {
+    if (!kept || !read_attempts(told[1].text(), kept->record)) {
       asked.answer = not_ours(asked.verb.id);
       return;
     }
@@ -255,8 +255,9 @@ Result<std::vector<std::optional<Kept>>> RedisStore::fetch(std::span<const Found
         continue;
       }
       auto kept = read_record(part[next].id, answer[4 * next].text());
-      const Attempts which = in_full ? Attempts::all : Attempts::beginning;
-      if (!kept || !read_attempts(answer[4 * next + 1].text(), which, kept->record)) {
+      const std::string_view attempts = answer[4 * next + 1].text();
+      if (!kept || !(in_full ? read_attempts(attempts, kept->record)
+                             : read_last_failure(attempts, kept->record))) {
         return not_ours(part[next].id);
       }
       kept->record.queue = answer[4 * next + 2].text();

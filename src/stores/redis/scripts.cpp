@@ -14,7 +14,9 @@ extern const std::string_view kClaiming;
 extern const std::string_view kClaim;
 extern const std::string_view kClaimThese;
 extern const std::string_view kRenew;
+extern const std::string_view kChanging;
 extern const std::string_view kChange;
+extern const std::string_view kSettle;
 extern const std::string_view kTelling;
 extern const std::string_view kOverdue;
 extern const std::string_view kRemoving;
@@ -64,7 +66,8 @@ const Scripts& scripts() {
       .claim = script("claim", at_any_memory, {kClaiming, kClaim}),
       .claim_these = script("claim_these", at_any_memory, {kClaiming, kClaimThese}),
       .renew = script("renew", at_any_memory, {kRenew}),
-      .change = script("change", at_any_memory, {kChange}),
+      .change = script("change", at_any_memory, {kChanging, kChange}),
+      .settle = script("settle", at_any_memory, {kChanging, kSettle}),
       .overdue = script("overdue", at_any_memory, {kTelling, kOverdue}),
       .purge = script("purge", at_any_memory, {kRemoving, kPurge}),
       .withdraw = script("withdraw", at_any_memory, {kRemoving, kWithdraw}),
@@ -84,10 +87,11 @@ const Scripts& scripts() {
 
 std::span<const Script* const> all_scripts() {
   static const Scripts& s = scripts();
-  static const std::array all{
-      &s.submit, &s.claim,    &s.claim_these, &s.renew,        &s.change,      &s.overdue,
-      &s.purge,  &s.withdraw, &s.carried,     &s.configure,    &s.fetch,       &s.count,
-      &s.groups, &s.page,     &s.numbers,     &s.audit_counts, &s.audit_tasks, &s.audit_places};
+  static const std::array all{&s.submit,       &s.claim,       &s.claim_these, &s.renew,
+                              &s.change,       &s.settle,      &s.overdue,     &s.purge,
+                              &s.withdraw,     &s.carried,     &s.configure,   &s.fetch,
+                              &s.count,        &s.groups,      &s.page,        &s.numbers,
+                              &s.audit_counts, &s.audit_tasks, &s.audit_places};
   return all;
 }
 

@@ -9,7 +9,8 @@
 namespace holdfast::stores::redis {
 
 struct Scripts {
-  Script submit, claim, claim_these, renew, change, overdue, purge, withdraw, carried, configure;
+  Script submit, claim, claim_these, renew, change, settle, overdue, purge, withdraw, carried,
+      configure;
   Script fetch, count, groups, page, numbers;
   Script audit_counts, audit_tasks, audit_places;
 };

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "stores/redis/trouble.hpp"
+
 namespace holdfast::stores::redis {
 namespace {
 
@@ -109,6 +111,16 @@ std::optional<std::map<std::string, std::string, std::less<>>> config_of(
   return config;
 }
 
+void report(const Risk& risk, const Logger& log) {
+  log.log(risk.level, "store.setting",
+          risk.level == Level::warning ? "A setting of the Redis server can lose tasks."
+                                       : "A setting of the Redis server to look at.",
+          {{"setting", risk.setting},
+           {"value", risk.value},
+           {"can_be_lost", risk.can_be_lost},
+           {"advice", risk.advice}});
+}
+
 }  // namespace
 
 Result<std::vector<Risk>> risks_of(const ServerSettings& settings) {
@@ -121,26 +133,34 @@ Result<std::vector<Risk>> risks_of(const ServerSettings& settings) {
   return risks;
 }
 
-Result<void> look_at_server(Session& session, const Logger& log) {
+Result<void> look_at_server(Session& session, const Logger& log, std::string_view space) {
+  const std::string key = "{" + std::string(space) + "}";
+  // First, so that in a cluster it is the right node that is looked at.
+  Pipeline first;
+  first.add(std::array<std::string_view, 2>{"EXISTS", key});
+  if (const auto found = session.run(first); !found[0]) return std::unexpected(found[0].error());
+
   Pipeline questions;
   questions.add(std::array<std::string_view, 1>{"INFO"});
   questions.add(std::array<std::string_view, 6>{"CONFIG", "GET", "appendonly", "appendfsync",
                                                 "maxmemory", "maxmemory-policy"});
+  // Scripts publish on channels, which users of a server must be allowed one by one. A script that
+  // was refused in its middle would leave half of what it does.
+  const std::string channel = key + "i";
+  questions.add(std::array<std::string_view, 3>{"PUBLISH", channel, ""});
+  questions.add(std::array<std::string_view, 3>{"PUBSUB", "NUMSUB", channel});
   const auto answers = session.run(questions);
-  if (!answers[0]) return std::unexpected(answers[0].error());
-  const ServerSettings settings{.info = std::string(answers[0]->view().text()),
+  for (const std::size_t needed : {2U, 3U}) {
+    if (!answers[needed]) return std::unexpected(answers[needed].error());
+  }
+  const bool tells = answers[0].has_value();
+  if (!tells && !was_said_by_server(answers[0].error())) return std::unexpected(answers[0].error());
+  const ServerSettings settings{.info = tells ? std::string(answers[0]->view().text()) : "",
                                 .config = config_of(answers[1])};
   const auto risks = risks_of(settings);
   if (!risks) return std::unexpected(risks.error());
-  for (const Risk& risk : *risks) {
-    log.log(risk.level, "store.setting",
-            risk.level == Level::warning ? "A setting of the Redis server can lose tasks."
-                                         : "A setting of the Redis server to look at.",
-            {{"setting", risk.setting},
-             {"value", risk.value},
-             {"can_be_lost", risk.can_be_lost},
-             {"advice", risk.advice}});
-  }
+  for (const Risk& risk : *risks)
+    report(risk, log);
   return {};
 }
 

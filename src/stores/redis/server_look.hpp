@@ -35,7 +35,8 @@ struct ServerSettings {
 [[nodiscard]] Result<std::vector<Risk>> risks_of(const ServerSettings& settings);
 
 // Asks the server, and writes each risk to the log, as one record. Fails as risks_of does, and as
-// Session::run.
-[[nodiscard]] Result<void> look_at_server(Session& session, const Logger& log);
+// Session::run: also where the user may not reach the keys and the channels of that space.
+[[nodiscard]] Result<void> look_at_server(Session& session, const Logger& log,
+                                          std::string_view space);
 
 }  // namespace holdfast::stores::redis

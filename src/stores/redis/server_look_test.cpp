@@ -98,7 +98,7 @@ TEST(RedisServerLook, tells_the_log_of_a_real_server) {
   const RedisServer server(
       {.settings = {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-random"}});
   Session session(options_for(server.url()));
-  ASSERT_TRUE(look_at_server(session, Logger(log)));
+  ASSERT_TRUE(look_at_server(session, Logger(log), "hf"));
   const auto said = log.of("store.setting");
   ASSERT_THAT(said, SizeIs(2));
   EXPECT_EQ(said[0].level, Level::warning);
@@ -113,7 +113,7 @@ TEST(RedisServerLook, has_nothing_to_say_of_a_real_server_that_keeps_everything)
   LogCapture log;
   const RedisServer server({.settings = {"--appendonly", "yes", "--appendfsync", "always"}});
   Session session(options_for(server.url()));
-  ASSERT_TRUE(look_at_server(session, Logger(log)));
+  ASSERT_TRUE(look_at_server(session, Logger(log), "hf"));
   EXPECT_THAT(log.entries(), IsEmpty());
 }
 
@@ -122,9 +122,46 @@ TEST(RedisServerLook, refuses_a_real_replica) {
   const RedisServer replica(
       {.settings = {"--replicaof", "127.0.0.1 " + std::to_string(master.port())}});
   Session session(options_for(replica.url()));
-  const auto looked = look_at_server(session, Logger());
+  const auto looked = look_at_server(session, Logger(), "hf");
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().code, ErrorCode::invalid_argument);
+}
+
+// With Redis' defaults a user that was made for us may use no channel at all.
+TEST(RedisServerLook, refuses_a_user_who_may_not_do_what_scripts_do) {
+  const RedisServer server;
+  const std::string place = "@127.0.0.1:" + std::to_string(server.port());
+  for (const auto& [user, rules] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"keys", "~hf*"}, {"channels", "&*"}}) {
+    (void)server.ask({"ACL", "SETUSER", user, "on", ">pw", rules, "+@all"});
+    Session session(options_for("redis://" + user + ":pw" + place));
+    const auto looked = look_at_server(session, Logger(), "hf");
+    ASSERT_FALSE(looked) << user;
+    EXPECT_EQ(looked.error().code, ErrorCode::unavailable);
+    EXPECT_THAT(looked.error().message, HasSubstr("NOPERM"));
+  }
+}
+
+TEST(RedisServerLook, takes_a_user_who_may_do_no_more_than_he_must) {
+  LogCapture log;
+  const RedisServer server;
+  (void)server.ask({"ACL", "SETUSER", "ann", "on", ">pw", "~{hf}*", "&{hf}*", "+@all",
+                    "-@dangerous", "-@admin"});
+  Session session(options_for("redis://ann:pw@127.0.0.1:" + std::to_string(server.port())));
+  const auto looked = look_at_server(session, Logger(log), "hf");
+  ASSERT_TRUE(looked) << looked.error().text();
+  ASSERT_THAT(log.of("store.setting"), SizeIs(1));
+  EXPECT_EQ(log.of("store.setting")[0].level, Level::info);
+}
+
+// A node that has not the slot of the store may well be a replica.
+TEST(RedisServerLook, looks_at_the_node_of_a_cluster_that_has_the_store) {
+  ScriptedRedis replica;
+  const RedisServer owner({.settings = {"--appendonly", "yes"}});
+  replica.always("EXISTS", "-MOVED 1 127.0.0.1:" + std::to_string(owner.port()) + "\r\n");
+  Session session(options_for(replica.url()));
+  EXPECT_TRUE(look_at_server(session, Logger(), "hf"));
+  EXPECT_THAT(replica.seen("INFO"), IsEmpty());
 }
 
 TEST(RedisServerLook, a_refused_question_is_no_error) {
@@ -134,7 +171,7 @@ TEST(RedisServerLook, a_refused_question_is_no_error) {
                 "$" + std::to_string(std::string_view(kInfo).size()) + "\r\n" + kInfo + "\r\n");
   server.always("CONFIG", "-ERR unknown command 'CONFIG'\r\n");
   Session session(options_for(server.url()));
-  ASSERT_TRUE(look_at_server(session, Logger(log)));
+  ASSERT_TRUE(look_at_server(session, Logger(log), "hf"));
   EXPECT_THAT(log.of("store.setting"), SizeIs(1));
 }
 

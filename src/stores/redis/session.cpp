@@ -110,6 +110,7 @@ struct Session::Inner {
       auto asked = work.ask(*connection);
       if (!asked) {
         drop();
+        if (work.done()) return {};  // it said the last word, and left
         return std::unexpected(std::move(asked.error()));
       }
       last_used = clock.now();
@@ -144,6 +145,7 @@ struct Session::Inner {
       return std::unexpected(
           Trouble{{ErrorCode::unavailable, "talk to Redis", "it was told to stop"}, Remedy::none});
     }
+    if (connection && way.leads_elsewhere(connection->host())) drop();
     if (connection && clock.now() - last_used >= options.check_after && !is_alive()) drop();
     if (connection) return {};
     auto made = way.connect();
@@ -161,7 +163,10 @@ struct Session::Inner {
     return answers && !answers->front().view().is_error();
   }
 
-  void drop() { connection.reset(); }
+  void drop() {
+    if (connection) connection->abandon();
+    connection.reset();
+  }
 
   const SessionOptions options;
   Clock& clock;

@@ -159,6 +159,18 @@ TEST_F(RedisTrouble, nodes_that_send_us_round_in_circles_are_given_up) {
   EXPECT_THAT(clock_.slept(), SizeIs(3));
 }
 
+// A server ends so with what it takes for no protocol at all, before it has read it to its end.
+TEST_F(RedisTrouble, an_answer_before_the_question_is_out_is_the_last) {
+  const std::string large(std::size_t{64} << 20U, 'x');
+  ScriptedRedis::Reply refusal =
+      ScriptedRedis::hanging_up_after("-ERR Protocol error: invalid bulk length\r\n");
+  server_.at_once(refusal);
+  Session session(options(), clock_);
+  const auto answers = session.run(commands({{"A", large}}));
+  ASSERT_FALSE(answers[0]);
+  EXPECT_THAT(answers[0].error().message, HasSubstr("Protocol error"));
+}
+
 TEST_F(RedisTrouble, half_an_answer_counts_as_none) {
   server_.next("B", ScriptedRedis::hanging_up_after("$10\r\nhal"));
   Session session(options(), clock_);
@@ -173,30 +185,47 @@ TEST_F(RedisTrouble, half_an_answer_counts_as_none) {
 TEST_F(RedisTrouble, a_silent_server_is_left_for_a_new_connection) {
   server_.next("A", ScriptedRedis::silent());
   SessionOptions hasty = options();
-  hasty.answer_timeout = 50ms;
+  hasty.answer_timeout = 1s;
   Session session(hasty, clock_);
   EXPECT_THAT(texts_of(session.run(commands({{"A"}}))), ElementsAre("OK"));
   EXPECT_EQ(server_.connections(), 2);
-  EXPECT_THAT(log_.of("store.retry")[0].fields.at("error"), HasSubstr("silent for 50 ms"));
+  EXPECT_THAT(log_.of("store.retry")[0].fields.at("error"), HasSubstr("silent for 1000 ms"));
+}
+
+// T8: a network that comes back late must not bring what was sent again meanwhile.
+TEST_F(RedisTrouble, what_was_not_answered_is_broken_off_before_it_is_sent_again) {
+  server_.next("A", ScriptedRedis::silent());
+  int resets_before_the_second = -1;
+  server_.next("A", [&](const ScriptedRedis::Words&) {
+    const SteadyTime give_up_at = system_clock().now() + 30s;
+    while (server_.resets() == 0 && system_clock().now() < give_up_at)
+      system_clock().sleep_for(1ms);
+    resets_before_the_second = server_.resets();
+    return ScriptedRedis::Act{.says = "+OK\r\n"};
+  });
+  SessionOptions hasty = options();
+  hasty.answer_timeout = 1s;
+  Session session(hasty, clock_);
+  EXPECT_THAT(texts_of(session.run(commands({{"A"}}))), ElementsAre("OK"));
+  EXPECT_EQ(resets_before_the_second, 1);
 }
 
 TEST_F(RedisTrouble, an_answer_that_keeps_coming_may_take_longer_than_a_silence) {
-  // Longer than the limit in all, far shorter between any two pieces.
+  // Longer than the limit in all, far shorter between any two pieces. Each is what the server says
+  // to one more command; the answers to those come with the last.
   server_.next("A", "$3\r\n");
-  for (const char* const piece : {"a", "b", "c", "\r\n"}) {
+  for (const char* const piece : {"a", "b", "c", "\r\n+1\r\n+2\r\n+3\r\n+4\r\n"}) {
     server_.next("NEXT", [piece](const ScriptedRedis::Words&) {
-      system_clock().sleep_for(200ms);
+      system_clock().sleep_for(600ms);
       return ScriptedRedis::Act{.says = piece};
     });
   }
   SessionOptions hasty = options();
-  hasty.answer_timeout = 600ms;
+  hasty.answer_timeout = 2s;
   Session session(hasty, clock_);
-  // The pieces are what the server says to commands that then have no answer of their own.
-  const auto answers =
-      session.run(commands({{"A"}, {"NEXT"}, {"NEXT"}, {"NEXT"}, {"NEXT"}, {"B"}}));
-  EXPECT_EQ(text_of(answers[0]), "abc");
-  EXPECT_EQ(text_of(answers[1]), "OK");  // what B was told
+  const auto answers = session.run(commands({{"A"}, {"NEXT"}, {"NEXT"}, {"NEXT"}, {"NEXT"}}));
+  EXPECT_THAT(texts_of(answers), ElementsAre("abc", "1", "2", "3", "4"));
+  EXPECT_THAT(clock_.slept(), IsEmpty());
 }
 
 TEST_F(RedisTrouble, whoever_does_not_speak_as_redis_does_is_named) {
@@ -206,6 +235,15 @@ TEST_F(RedisTrouble, whoever_does_not_speak_as_redis_does_is_named) {
   ASSERT_FALSE(answers[0]);
   EXPECT_EQ(answers[0].error().code, ErrorCode::unavailable);
   EXPECT_THAT(answers[0].error().message, HasSubstr("does not speak as Redis does"));
+}
+
+// Else what it says next would be taken for the answer to something else.
+TEST_F(RedisTrouble, whoever_says_more_than_he_was_asked_is_left) {
+  server_.next("A", "+OK\r\n+and more\r\n");
+  Session session(options(), clock_);
+  EXPECT_THAT(texts_of(session.run(commands({{"A"}}))), ElementsAre("OK"));
+  EXPECT_THAT(texts_of(session.run(commands({{"B"}}))), ElementsAre("OK"));
+  EXPECT_EQ(server_.connections(), 2);
 }
 
 // It says so unasked, and hangs up.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -13,7 +11,6 @@
 namespace holdfast::stores::redis {
 
 using ports::Asked;
-using ports::Change;
 using ports::Claim;
 using ports::Submit;
 
@@ -64,17 +61,12 @@ Result<Submit::Accepted> accepted(std::string_view told, const ports::NewTask& t
   }
 }
 
-Change::Done done(char told) {
-  if (told == 'a') return Change::Done::applied;
-  return told == 'm' ? Change::Done::moved_on : Change::Done::unknown_task;
-}
-
 // The record of a task that was claimed, from what it was while it waited.
 std::optional<ports::TaskRecord> claimed(std::string_view record, std::string_view attempts,
                                          const Claim& verb, WallTime now, WallTime lease_end,
                                          const TaskId& id) {
   auto kept = read_record(id, record);
-  if (!kept || !read_attempts(attempts, Attempts::beginning, kept->record)) return std::nullopt;
+  if (!kept || !read_last_failure(attempts, kept->record)) return std::nullopt;
   ports::TaskRecord& task = kept->record;
   task.queue = verb.queue;
   task.key.clear();
@@ -248,6 +240,11 @@ void RedisStore::plan(Asked<Claim>& asked) {
           asked.answer = not_ours("a task of queue \"" + asked.verb.queue + "\"");
           return;
         }
+        remember(record->id, {.token = record->task.token,
+                              .head = std::string(told[at + 1].text().substr(0, kHeadBytes)),
+                              .attempts = std::string(told[at + 2].text()),
+                              .owner = record->owner,
+                              .since = record->changed});
         answer.tasks.push_back(*std::move(record));
       }
     }
@@ -331,42 +328,6 @@ void RedisStore::plan(Asked<ports::Renew>& asked) {
   });
 }
 
-void RedisStore::plan(Asked<Change>& asked) {
-  for (const Change::One& one : asked.verb.changes) {
-    if (one.transition.to != core::State::running) continue;
-    asked.answer = fail(ErrorCode::invalid_argument, "change",
-                        "task " + one.id.text() +
-                            " cannot be made running by a change: it would have no owner and no "
-                            "lease. Claim it");
-    return;
-  }
-  const std::size_t first = pipeline_.size();
-  const std::vector<Change::One>& changes = asked.verb.changes;
-  for (std::size_t at = 0; at < changes.size();) {
-    std::vector<std::string> arguments;
-    std::set<TaskId> tasks;  // a script changes no task twice
-    std::size_t bytes = 0;
-    for (; at < changes.size() && arguments.size() < kMostTasks && bytes < kMostBytes; ++at) {
-      if (!tasks.insert(changes[at].id).second) break;
-      append_change(arguments.emplace_back(), changes[at]);
-      bytes += arguments.back().size();
-    }
-    call_once(scripts().change, Words(arguments.begin(), arguments.end()));
-  }
-  then(first, [&asked](Replies replies) {
-    Change::Answer answers;
-    for (auto& reply : replies) {
-      if (!reply) {
-        asked.answer = std::unexpected(reply.error());
-        return;
-      }
-      for (const char told : reply->view().text())
-        answers.push_back(done(told));
-    }
-    asked.answer = std::move(answers);
-  });
-}
-
 void RedisStore::plan(Asked<ports::Overdue>& asked) {
   const std::size_t first = pipeline_.size();
   const std::string now = told_time(asked.verb.now);
@@ -391,7 +352,7 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
     for (std::size_t at = 1; at + 4 < told.size(); at += 5) {
       const TaskId id = task_id(told[at].text());
       auto kept = read_record(id, told[at + 1].text());
-      if (!kept || !read_attempts(told[at + 2].text(), Attempts::beginning, kept->record)) {
+      if (!kept || !read_last_failure(told[at + 2].text(), kept->record)) {
         asked.answer = not_ours("task " + id.text());
         return;
       }

@@ -5,11 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <holdfast/log.hpp>
 
 #include "ports/store.hpp"
+#include "stores/redis/layout.hpp"
 #include "stores/redis/server_clock.hpp"
 #include "stores/redis/session.hpp"
 
@@ -72,6 +74,12 @@ class RedisStore final : public ports::Store {
   [[nodiscard]] Result<OwnedReply> ask_now_once(const Script& script, const Words& words);
   [[nodiscard]] Result<OwnedReply> run_now();
 
+  // What is asked by which the answers of changes come: their places in the verb.
+  struct Slice;
+  void send(const ports::Change& verb, const Slice& slice, std::vector<std::size_t>& order);
+  [[nodiscard]] const Claimed* claim_of(const ports::Change::One& one) const;
+  void remember(const TaskId& id, Claimed claimed);
+
   [[nodiscard]] std::string told_time(WallTime now) const;
   void learn_time(std::string_view eight_bytes);
 
@@ -96,8 +104,8 @@ class RedisStore final : public ports::Store {
   [[nodiscard]] Result<std::vector<Found>> page(const std::string& key, bool up, std::size_t many,
                                                 const Place* after);
   enum class Told : bool { without_payload, in_full };
-  [[nodiscard]] Result<std::vector<std::optional<struct Kept>>> fetch(std::span<const Found> found,
-                                                                      Told told);
+  [[nodiscard]] Result<std::vector<std::optional<Kept>>> fetch(std::span<const Found> found,
+                                                               Told told);
   [[nodiscard]] Result<ports::List::Answer> list(const ports::List& verb);
   [[nodiscard]] Result<std::vector<Found>> walk_waiting(const ports::Filter& filter,
                                                         const Place* after, std::size_t many);
@@ -125,6 +133,7 @@ class RedisStore final : public ports::Store {
   std::vector<Planned> planned_;
   std::uint64_t call_ = 0;  // the number of what is sent next
   std::string call_text_;
+  std::unordered_map<TaskId, Claimed> claims_;  // of what was claimed here, and not settled
 };
 
 }  // namespace holdfast::stores::redis

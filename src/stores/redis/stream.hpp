@@ -32,6 +32,9 @@ class Stream {
   // could for as long as `silence`. Fails with unavailable: the connection is lost.
   [[nodiscard]] Result<Moved> move(std::string_view out, std::span<char> in, Duration silence);
 
+  // What was sent and has not arrived yet is not to arrive any more.
+  void abandon() noexcept { wire_.abandon(); }
+
  private:
   Stream(io::TcpWire wire, const StopSignal& stop) : wire_(std::move(wire)), stop_(&stop) {}
   [[nodiscard]] Result<Moved> last_words(std::span<char> in, Error why);

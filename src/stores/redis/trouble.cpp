@@ -44,8 +44,10 @@ constexpr Known kKnown[] = {
      "it is in protected mode: give it a password, or bind it to this network"},
 };
 
+constexpr std::string_view kSays = "the server says: ";
+
 Error error_of(ErrorCode code, std::string_view text, std::string_view advice) {
-  std::string message = "the server says: " + std::string(text);
+  std::string message = std::string(kSays) + std::string(text);
   if (!advice.empty()) message += " (" + std::string(advice) + ")";
   return {code, "talk to Redis", std::move(message)};
 }
@@ -66,6 +68,10 @@ Trouble said_by_server(std::string_view text) {
             Remedy::reconnect};
   }
   return {error_of(ErrorCode::internal, text, ""), Remedy::none};
+}
+
+bool was_said_by_server(const Error& error) noexcept {
+  return error.message.starts_with(kSays);
 }
 
 Trouble lost(Error why) {

@@ -30,6 +30,9 @@ struct Trouble {
 // A connection that cannot be made, or was lost.
 [[nodiscard]] Trouble lost(Error why);
 
+// Whether an error is what a server has answered, and not that there was no answer.
+[[nodiscard]] bool was_said_by_server(const Error& error) noexcept;
+
 // "MOVED 3999 127.0.0.1:6381": its last word. Empty: it has none.
 [[nodiscard]] std::string_view place_of_move(std::string_view text);
 

@@ -4,13 +4,15 @@
 #include <charconv>
 #include <utility>
 
-#include "stores/redis/sentinel.hpp"
-
 namespace holdfast::stores::redis {
 namespace {
 
 // Nodes of a cluster that is well send us on once.
 constexpr int kMostTurns = 5;
+
+constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+// Sentinels that do not answer hold up what the master could do meanwhile.
+constexpr Duration kWatchAgainAfter = std::chrono::seconds(30);
 
 // That the sentinels' master knows of it too: for a moment after a failover it may not be so.
 OrTrouble<void> expect_master(Connection& connection) {
@@ -30,7 +32,7 @@ OrTrouble<void> expect_master(Connection& connection) {
 }  // namespace
 
 Way::Way(const SessionOptions& options, const StopSignal& stop, const Clock& clock)
-    : options_(options), stop_(stop), clock_(clock) {
+    : options_(options), stop_(stop), clock_(clock), watch_(options, stop, clock) {
   if (!options.address.master.empty()) sentinels_ = options.address.hosts;
 }
 
@@ -90,9 +92,23 @@ OrTrouble<std::unique_ptr<Connection>> Way::connect_to_master() {
   return made;
 }
 
+bool Way::leads_elsewhere(const Address::Host& master) {
+  if (sentinels_.empty()) return false;
+  const SteadyTime now = clock_.now();
+  if (now < look_at_) return false;
+  look_at_ = saturating_add(now, kLookEvery);
+  if (watch_.has_switched()) return true;
+  if (watch_.listens() || now < watch_at_) return false;
+  const auto told = ask_sentinels();
+  return told && *told != master;
+}
+
+// Listens first: what changes after the answer is heard.
 OrTrouble<Address::Host> Way::ask_sentinels() {
+  watch_at_ = saturating_add(clock_.now(), kWatchAgainAfter);
   std::string why;
   for (std::size_t at = 0; at < sentinels_.size(); ++at) {
+    watch_.listen_at(sentinels_[at]);
     auto master = ask_sentinel(sentinels_[at], options_, stop_, clock_);
     if (master) {
       const auto known = sentinels_.begin() + static_cast<std::ptrdiff_t>(at);

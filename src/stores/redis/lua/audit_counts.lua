@@ -15,7 +15,7 @@ local function recount()
   for _, bucket in ipairs(call('ZRANGE', root .. 'N', 0, -1)) do
     local ids = call('GET', root .. 'n' .. bucket) or ''
     for at = 1, #ids, SLOT do
-      local head = call('GETRANGE', root .. 't' .. ids:sub(at + 1, at + SLOT - 1), 0, 98)
+      local head = head_of(ids:sub(at + 1, at + SLOT - 1))
       if head ~= '' then
         count(states, queue_of(head) .. ':' .. head:byte(1), 1)
         if head:byte(1) == RUNNING then count(owners, read('>I4', head, 76), 1) end

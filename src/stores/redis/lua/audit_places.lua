@@ -1,7 +1,7 @@
 -- Looks for what belongs to no task.
 -- Arguments: "repair" or "look"; then
 --   "line", the key of a sorted set after the tag, from which rank, how many;
---   "tasks" and ids that records were found under; or "keys" and idempotency keys that were found.
+--   "tasks" and ids that records were found under; "keys" and idempotency keys that were found; or "claims".
 -- Returns how many were looked at, less those that were removed; and for each finding the id of its task
 --   ("" without one), a text, and 1 if it was repaired or 0.
 local repair = ARGV[1] == 'repair'
@@ -51,7 +51,18 @@ local function look_at_key(key)
   end
 end
 
-if ARGV[2] == 'line' then
+local function look_at_claims()
+  for _, id in ipairs(call('HKEYS', root .. 'R')) do
+    local number = call('GETRANGE', root .. 't' .. id, 87, 94)
+    if number == '' then
+      find('', 'a claim is of a task that is not there', function() call('HDEL', root .. 'R', id) end)
+    end
+  end
+end
+
+if ARGV[2] == 'claims' then
+  look_at_claims()
+elseif ARGV[2] == 'line' then
   look_at_line(root .. ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]))
 else
   for at = 3, #ARGV do

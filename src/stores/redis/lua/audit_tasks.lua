@@ -12,6 +12,8 @@ local function find(id, what, mend)
   answer[at + 1], answer[at + 2], answer[at + 3] = id, what, repair and mend and 1 or 0
 end
 
+local function write(id, at, bytes) call('SETRANGE', root .. 't' .. id, at, bytes) end
+
 local function score_of(state, head)
   return read('>i8', head, is_waiting(state) and 28 or state == RUNNING and 68 or 36)
 end
@@ -43,17 +45,16 @@ local function look_at_place(id, head, member)
 end
 
 local function look_at_claim(id, head, member)
-  local place = root .. 't' .. id
   local nobody = string.rep('\0', 12)
   if head:byte(1) ~= RUNNING then
     if head:sub(68, 79) ~= nobody then
-      find(id, 'is not running, but has an owner or a lease',
-           function() call('SETRANGE', place, 67, nobody) end)
+      find(id, 'is not running, but has an owner or a lease', function() write(id, 67, nobody) end)
     end
     return
   end
   local function have_it_rescued()
-    call('SETRANGE', place, 67, string.rep('\0', 8))
+    local claim = call('HGET', root .. 'R', id)
+    call('HSET', root .. 'R', id, claim:sub(1, 16) .. string.rep('\0', 8) .. claim:sub(25))
     call('ZADD', root .. 'r', 0, member)
   end
   if read('>i8', head, 20) <= 0 then
@@ -64,9 +65,8 @@ local function look_at_claim(id, head, member)
 end
 
 local function look_at_failure(id, head, member)
-  local place = root .. 't' .. id
   local state, reason, fingerprint = head:byte(1), head:byte(3), head:sub(60, 67)
-  local function set_reason(to) return function() call('SETRANGE', place, 2, string.char(to)) end end
+  local function set_reason(to) return function() write(id, 2, string.char(to)) end end
   if state == DEAD and (reason == 0 or reason > 6) then
     find(id, 'is dead without a reason', set_reason(3))
   elseif not has_group(state) and reason ~= 0 then
@@ -76,46 +76,33 @@ local function look_at_failure(id, head, member)
     local group = group_of(state, fingerprint)
     if not call('ZSCORE', root .. 'g' .. group, member) then
       find(id, 'is missing in its group of failures',
-           function() enter_group(group, member, head:sub(36, 43), '') end)
+           function() enter_group(group, { member }, head:sub(36, 43), '') end)
     end
   elseif fingerprint ~= string.rep('\0', 8) then
     find(id, 'has not failed, but belongs to a group of failures',
-         function() call('SETRANGE', place, 59, string.rep('\0', 8)) end)
+         function() write(id, 59, string.rep('\0', 8)) end)
   end
 end
 
 local function look_at_attempts(id, head)
-  local place = root .. 't' .. id
-  local has = head:byte(2) % 2 == 1
-  local beginning = call('GETRANGE', root .. 'a' .. id, 0, 4999)
-  if has and beginning == '' then
+  local many = attempts_of(head)
+  local has = call('EXISTS', root .. 'a' .. id) == 1
+  if many > 0 and not has then
     find(id, 'has no attempts where it should', function()
-      call('SETRANGE', place, 1, string.char(head:byte(2) - 1))
+      write(id, 1, string.char(head:byte(2) - 8 * many))
     end)
-    has = false
-  elseif not has and beginning ~= '' then
+  elseif many == 0 and has then
     find(id, 'has attempts that it does not know of', function() call('DEL', root .. 'a' .. id) end)
-  end
-  local result = -1
-  if has then result = read('>i4', beginning, 6 + read('>I4', beginning, 2)) end
-  if head:byte(1) == SUCCEEDED and result < 0 then
-    find(id, 'has succeeded without a result', function()
-      call('SET', root .. 'a' .. id, '\0' .. pack('>I4i4', 0, 0))
-      call('SETRANGE', place, 1, string.char(bit.bor(head:byte(2), 1)))
-    end)
-  elseif head:byte(1) ~= SUCCEEDED and result >= 0 then
-    find(id, 'has not succeeded, but has a result', function()
-      local all = call('GET', root .. 'a' .. id)
-      local length = read('>I4', all, 2)
-      call('SET', root .. 'a' .. id, all:sub(1, 5 + length) .. pack('>i4', -1) ..
-           all:sub(10 + length + result))
-    end)
   end
 end
 
 local function look_at(number, id)
   local place = root .. 't' .. id
-  local head = call('GETRANGE', place, 0, HEAD - 1)
+  if call('EXISTS', place) == 1 and call('GETRANGE', place, 0, 0):byte(1) == RUNNING then
+    find(id, 'is running, but nobody has claimed it', function() call('SETRANGE', place, 0, '\0') end)
+    if not repair then return end
+  end
+  local head = call('EXISTS', place) == 1 and head_of(id) or ''
   local slot = (number - 1) % 256
   local function free_number()
     call('SETRANGE', root .. 'n' .. bucket, slot * SLOT, NO_TASK)
@@ -129,11 +116,11 @@ local function look_at(number, id)
   end
   if head:byte(1) > CANCELED then
     find(id, 'is in no state that there is', function()
-      call('SETRANGE', place, 0, string.char(DEAD))
-      call('SETRANGE', place, 2, '\3')
+      write(id, 0, string.char(DEAD))
+      write(id, 2, '\3')
     end)
     if not repair then return end
-    head = call('GETRANGE', place, 0, HEAD - 1)
+    head = head_of(id)
   end
   local queue = queue_of(head)
   if not call('HGET', root .. 'Q', queue) then
@@ -150,7 +137,7 @@ local function look_at(number, id)
   for at = 4, 16, 4 do
     if read('>i4', head, at) < 0 then
       find(id, 'has spent less than nothing',
-           function() call('SETRANGE', place, at - 1, '\0\0\0\0') end)
+           function() write(id, at - 1, '\0\0\0\0') end)
     end
   end
   local key = key_of(id, head)

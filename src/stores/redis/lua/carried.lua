@@ -4,7 +4,7 @@
 local noted = 0
 for _, argument in ipairs(ARGV) do
   local place = root .. 't' .. argument:sub(1, 16)
-  local head = call('GETRANGE', place, 0, 26)
+  local head = head_of(argument:sub(1, 16))
   if head ~= '' and (is_waiting(head:byte(1)) or head:byte(1) == DEAD) and
      head:sub(20, 27) == argument:sub(17) then
     call('SETRANGE', place, 1, string.char(bit.bor(head:byte(2), 4)))

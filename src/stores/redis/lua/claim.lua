@@ -2,7 +2,7 @@
 -- Arguments: caller, call, time (or empty), queue, how many, owner, lease, instance of the caller, most
 --   bytes in all.
 -- Returns 1 if the queue is blocked or 0, the next due time or "", the time, the end of the lease, and for
---   each task its id, its record as it waited, and the beginning of its attempts.
+--   each task its id, its record as it waited, and its attempts.
 local instance = ARGV[8]
 local name = ARGV[4]
 
@@ -11,12 +11,12 @@ if before then
   local owner4 = pack('>I4', owner_number(ARGV[6], instance))
   local answer = { before[1], before[2], before[3], before[4] }
   for at = 5, #before do
-    local id = before[at]:sub(1, 16)
-    local record = as_it_waited(id, before[at]:byte(17), before[at]:sub(18, 25), owner4)
+    local id = before[at]
+    local record = still_claimed(id, owner4)
     if record then
       answer[#answer + 1] = id
       answer[#answer + 1] = record
-      answer[#answer + 1] = attempts_head(id, record)
+      answer[#answer + 1] = attempts_for_claim(id, record)
     end
   end
   return answer
@@ -46,37 +46,53 @@ if is_paused then room = 0 end
 if concurrency > 0 then room = math.min(room, math.max(concurrency - running, 0)) end
 
 local lease_end, lease8 = lease_end_of(now, ARGV[7])
-local owner, owner4
+local lease_text = exact(lease_end)
+local owner
 local answer = { '', '', now8, lease8 }
 local kept = { '', '', now8, lease8 }
 local bytes_left = tonumber(ARGV[9])
-local runs = {}
+local runs, claims = {}, {}
+local rest_of_claim
 local from = { [PENDING] = 0, [RETRYING] = 0 }
 local next_member, next_score
+
+-- So many are read with one call; no more, since they may be large.
+local AT_ONCE = 50
+local function records_of(members, from)
+  local keys = {}
+  for at = from, math.min(from + AT_ONCE - 1, #members) do
+    keys[#keys + 1] = root .. 't' .. members[at]:sub(9)
+  end
+  return call('MGET', unpack(keys))
+end
 
 for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
   local line = root .. 'w' .. queue .. ':' .. priority
   local taken = 0
   if room > 0 and bytes_left > 0 then
     local members = call('ZRANGEBYSCORE', line, '-inf', now, 'LIMIT', 0, room)
-    for _, member in ipairs(members) do
+    local records
+    for at, member in ipairs(members) do
       local id = member:sub(9)
-      local record = call('GET', root .. 't' .. id)
+      local within = (at - 1) % AT_ONCE
+      if within == 0 then records = records_of(members, at) end
+      local record = records[within + 1]
       taken = taken + 1
       if record then
         if not owner then
           owner = owner_number(ARGV[6], instance)
-          owner4 = pack('>I4', owner)
+          rest_of_claim = now8 .. lease8 .. pack('>I4', owner)
         end
         local state = record:byte(1)
-        call('SETRANGE', root .. 't' .. id, 0, running_head(record, now8, lease8, owner4))
-        runs[#runs + 1] = lease_end
+        claims[#claims + 1] = id
+        claims[#claims + 1] = claim_of(record, rest_of_claim)
+        runs[#runs + 1] = lease_text
         runs[#runs + 1] = member
         from[state] = (from[state] or 0) + 1
         answer[#answer + 1] = id
         answer[#answer + 1] = record
-        answer[#answer + 1] = attempts_head(id, record)
-        kept[#kept + 1] = id .. string.char(state) .. record:sub(28, 35)
+        answer[#answer + 1] = attempts_for_claim(id, record)
+        kept[#kept + 1] = id
         room = room - 1
         bytes_left = bytes_left - #record
         if bytes_left <= 0 then break end
@@ -96,6 +112,7 @@ end
 local given = #runs / 2
 if given > 0 then
   in_slices('ZADD', root .. 'r', runs)
+  in_slices('HSET', root .. 'R', claims)
   local counts = root .. 'c' .. queue
   for state, many_of in pairs(from) do
     if many_of > 0 then call('HINCRBY', counts, state, -many_of) end
@@ -107,9 +124,11 @@ if next_member then
   answer[2] = call('GETRANGE', root .. 't' .. next_member:sub(9), 27, 34)
 end
 answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
-if given < many then sleep() end
-if given > 0 then
-  kept[1], kept[2] = answer[1], answer[2]
-  keep_told(kept)
+if given < many then
+  sleep()
+else
+  call('ZREM', root .. 's' .. name, instance)  -- it has enough: to tell it would be to tell nobody
 end
+kept[1], kept[2] = answer[1], answer[2]
+keep_told(kept)
 return answer

@@ -2,24 +2,21 @@
 -- Arguments: caller, call, time (or empty), queue, how many, owner, lease, instance of the caller, and the
 --   ids.
 -- Returns 1 if the queue is blocked or 0, the time, the end of the lease, and for each id: "t", its record
---   as it waited, the beginning of its attempts; or "l", the first 99 bytes of its record ("" if the queue
---   has no such task), "".
+--   as it waited, its attempts; or "l", the beginning of its record ("" if the queue has no such task), "".
 local before = told_before()
 local owner4 = pack('>I4', owner_number(ARGV[6], ARGV[8]))
 if before then
   local answer = { before[1], before[2], before[3] }
   for at = 4, #before do
-    local id = before[at]:sub(2, 17)
-    local record = before[at]:byte(1) == 116 and
-                   as_it_waited(id, before[at]:byte(18), before[at]:sub(19, 26), owner4)
+    local how, id = before[at]:sub(1, 1), before[at]:sub(2)
+    local record = how == 't' and still_claimed(id, owner4)
     if record then
       answer[#answer + 1] = 't'
       answer[#answer + 1] = record
-      answer[#answer + 1] = attempts_head(id, record)
+      answer[#answer + 1] = attempts_for_claim(id, record)
     else
       answer[#answer + 1] = 'l'
-      answer[#answer + 1] = before[at]:byte(1) == 110 and '' or
-                            call('GETRANGE', root .. 't' .. id, 0, 98)
+      answer[#answer + 1] = how == 'n' and '' or head_of(id)
       answer[#answer + 1] = ''
     end
   end
@@ -45,28 +42,29 @@ local from = {}
 
 for at = 9, #ARGV do
   local id = ARGV[at]
-  local record = call('GET', root .. 't' .. id)
-  if not record or queue_of(record) ~= queue then
+  local head = head_of(id)
+  if head == '' or queue_of(head) ~= queue then
     answer[#answer + 1] = 'l'
     answer[#answer + 1] = ''
     answer[#answer + 1] = ''
     kept[#kept + 1] = 'n' .. id
-  elseif is_waiting(record:byte(1)) and read('>i8', record, 28) <= now and room > 0 then
-    local state = record:byte(1)
-    local member = record:sub(88, 95) .. id
-    call('ZREM', place_of(state, record), member)
-    call('SETRANGE', root .. 't' .. id, 0, running_head(record, now8, lease8, owner4))
+  elseif is_waiting(head:byte(1)) and read('>i8', head, 28) <= now and room > 0 then
+    local state = head:byte(1)
+    local member = head:sub(88, 95) .. id
+    local record = call('GET', root .. 't' .. id)
+    call('ZREM', place_of(state, head), member)
+    call('HSET', root .. 'R', id, claim_of(record, now8 .. lease8 .. owner4))
     call('ZADD', root .. 'r', lease_end, member)
     count(from, state, 1)
     room = room - 1
     given = given + 1
     answer[#answer + 1] = 't'
     answer[#answer + 1] = record
-    answer[#answer + 1] = attempts_head(id, record)
-    kept[#kept + 1] = 't' .. id .. string.char(state) .. record:sub(28, 35)
+    answer[#answer + 1] = attempts_for_claim(id, record)
+    kept[#kept + 1] = 't' .. id
   else
     answer[#answer + 1] = 'l'
-    answer[#answer + 1] = record:sub(1, 99)
+    answer[#answer + 1] = head
     answer[#answer + 1] = ''
     kept[#kept + 1] = 'l' .. id
   end
@@ -80,5 +78,5 @@ if given > 0 then
 end
 answer[1] = (is_paused or (concurrency > 0 and running >= concurrency)) and '1' or '0'
 kept[1] = answer[1]
-if given > 0 then keep_told(kept) end
+keep_told(kept)
 return answer

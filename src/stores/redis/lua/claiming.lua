@@ -17,22 +17,16 @@ local function lease_end_of(now, lease)
   return lease_end, i8(lease_end)
 end
 
--- The first bytes of a record that waits, once it runs.
-local function running_head(record, now8, lease8, owner4)
-  return '\1' .. record:sub(2, 19) .. i8(read('>i8', record, 20) + 1) .. now8 .. now8 ..
-         record:sub(44, 67) .. lease8 .. owner4
+-- The claim of a record that waits. `rest`: since when, the end of the lease and the owner.
+local function claim_of(record, rest) return i8(read('>i8', record, 20) + 1) .. rest end
+
+local function attempts_for_claim(id, record)
+  if record:byte(2) < 8 then return '' end
+  return call('GET', root .. 'a' .. id) or ''
 end
 
--- What is told of the attempts of a task that is claimed: its last failure is at the beginning.
-local function attempts_head(id, record)
-  if record:byte(2) % 2 == 0 then return '' end
-  return call('GETRANGE', root .. 'a' .. id, 0, 4999)
-end
-
--- As it waited, of one that was claimed by a call whose answer was lost.
-local function as_it_waited(id, state, due8, owner4)
-  local record = call('GET', root .. 't' .. id)
-  if not record or record:byte(1) ~= RUNNING or record:sub(76, 79) ~= owner4 then return nil end
-  return string.char(state) .. record:sub(2, 19) .. i8(read('>i8', record, 20) - 1) .. due8 ..
-         record:sub(36)
+-- As it waited, of one that was claimed by a call whose answer was lost; nothing if it was lost meanwhile.
+local function still_claimed(id, owner4)
+  local claim = call('HGET', root .. 'R', id)
+  return claim and claim:sub(25, 28) == owner4 and call('GET', root .. 't' .. id)
 end

@@ -7,24 +7,27 @@
 --   q, Q          queues: name to number, and back         c<queue>      counts by state, settings
 --   p<queue>      priorities in use                        w<queue>:<priority>  what waits, by due time
 --   r             what runs, by the end of its lease       e<state>:<queue>     what has ended, by when
+--   R             what runs: its claim (below)
 --   G, x<group>   groups by when they were last seen       g<group>      the tasks of a group
 --   o, O          owners: name to number, and back         l, b          what each runs; away since
 --   s<queue name> who waits for tasks of it                S             queues that somebody waits for
 --   y<caller>     what that caller was told last
 --
 -- A record, big-endian, counted from 1 as Lua does:
---     1 state          2 flags: 1 has attempts, 2 deadline, 4 was carried          3 reason it is dead
+--     1 state          2 flags: 2 deadline, 4 was carried, 8 x how many attempts   3 reason it is dead
 --     4 spent, 4 x 4  20 token      28 due       36 changed   44 previous wait   52 deadline
 --    60 fingerprint   68 lease end  76 owner, 4  80 token that was carried
 --    88 number        96 queue, 4  100 priority + 100        101 created
 --   109 flags: 1 retry on failure, 2 own attempts, 4 own timeout      110 where the payload begins, 4
 --   114 length, type; length, key; length, trace; own attempts, own timeout; payload
 -- In n, each id has a 1 before it; zeros: that number has no task any more.
+-- While a task runs, its record is as it was while it waited, and R has its claim: 8 token, 8 since when, 8 end
+-- of the lease, 4 owner. So many are claimed and settled with few commands.
 -- Members of sorted sets are <number><id>: what has the same score stands as it was submitted.
 --
--- Attempts: 1 how many, 1 + 4 length and last failure, 4 length (or -1) and result, and for each attempt
--- 4 length, then 8 token, 1 event, 8 started, 8 ended, 2 length and owner, 1 whether it has a failure, and
--- that.
+-- Attempts, one behind the other: 4 length, then 8 token, 1 event, 8 started, 8 ended, 2 length and owner, 1
+-- flags (1 has a failure, 2 has a result), 4 length and failure, 4 length and result. Before them, where the
+-- last failure is of an attempt that is not kept any more, one with the event 255 that has it.
 local root = KEYS[1]
 local call = redis.call
 local pack = struct.pack
@@ -37,6 +40,9 @@ local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
 
 -- struct.unpack also gives where it ended.
 local function read(format, bytes, at) return (struct.unpack(format, bytes, at or 1)) end
+-- As a text that loses nothing. Redis makes one of every number that it is handed, so of one that is handed
+-- over often it is made once.
+local function exact(number) return string.format('%.17g', number) end
 local function i8(number) return pack('>i8', number) end
 
 -- In microseconds; the server's own unless a test tells it.
@@ -47,13 +53,16 @@ local function time_now(told)
 end
 
 -- What this caller was told of this call, if its answer was lost on the way; and how it is kept.
--- ARGV[1] is the caller, ARGV[2] the number of the call.
+-- ARGV[1] is the caller, ARGV[2] the number of the call. Numbers only rise: one that comes late, when the
+-- caller has long sent it again over another connection, is not carried out once more.
 local function told_before()
   local last = call('GET', root .. 'y' .. ARGV[1])
   if not last then return nil end
   local space = last:find(' ', 1, true)
-  if last:sub(1, space - 1) ~= ARGV[2] then return nil end
-  return cmsgpack.unpack(last:sub(space + 1))
+  local number = last:sub(1, space - 1)
+  if number == ARGV[2] then return cmsgpack.unpack(last:sub(space + 1)) end
+  if tonumber(number) > tonumber(ARGV[2]) then error('call ' .. ARGV[2] .. ' came too late') end
+  return nil
 end
 
 local function keep_told(answer)
@@ -84,6 +93,22 @@ end
 local function is_waiting(state) return state == PENDING or state == RETRYING end
 local function has_group(state) return state == FAILED or state == DEAD end
 
+-- The first 113 bytes of the record of a task that runs, from those of the one that waited, and its claim.
+local function running_head(head, claim)
+  local since = claim:sub(9, 16)
+  return '\1' .. head:sub(2, 19) .. claim:sub(1, 8) .. since .. since .. head:sub(44, 67) ..
+         claim:sub(17, 28) .. head:sub(80, 113)
+end
+
+-- The same of any task; "" if there is none.
+local function head_of(id)
+  local head = call('GETRANGE', root .. 't' .. id, 0, HEAD - 1)
+  local claim = head ~= '' and call('HGET', root .. 'R', id)
+  return claim and running_head(head, claim) or head
+end
+
+local function attempts_of(head) return math.floor(head:byte(2) / 8) end
+
 local function queue_of(record) return read('>I4', record, 96) end
 
 -- The sorted set that a task in that state stands in.
@@ -113,10 +138,14 @@ local function leave_group(group, member)
   end
 end
 
-local function enter_group(group, member, changed8, example)
+local function enter_group(group, members, changed8, example)
   local changed = read('>i8', changed8)
   local is_new = call('EXISTS', root .. 'g' .. group) == 0
-  call('ZADD', root .. 'g' .. group, changed, member)
+  local scored = {}
+  for at, member in ipairs(members) do
+    scored[2 * at - 1], scored[2 * at] = exact(changed), member
+  end
+  in_slices('ZADD', root .. 'g' .. group, scored)
   if is_new then
     call('HSET', root .. 'x' .. group, 'first', changed8, 'last', changed8, 'example', example)
     call('ZADD', root .. 'G', changed, group)

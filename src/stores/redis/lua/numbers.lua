@@ -9,7 +9,7 @@ local buckets = call('ZREVRANGEBYSCORE', root .. 'N', math.floor((below - 2) / 2
                      MOST_BUCKETS + 1)
 for at, bucket in ipairs(buckets) do
   if at > MOST_BUCKETS or #answer > many then
-    answer[1] = string.format('%.17g', below)
+    answer[1] = exact(below)
     return answer
   end
   local first = tonumber(bucket) * 256 + 1
@@ -19,7 +19,7 @@ for at, bucket in ipairs(buckets) do
     local id = ids:sub((number - first) * SLOT + 1, (number - first + 1) * SLOT)
     if id ~= NO_TASK then
       if #answer > many then
-        answer[1] = string.format('%.17g', below)
+        answer[1] = exact(below)
         return answer
       end
       answer[#answer + 1] = i8(number) .. id:sub(2)

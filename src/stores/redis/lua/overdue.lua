@@ -18,7 +18,7 @@ local function tell(member)
   tell_record(answer, id, false)
 end
 
-for _, member in ipairs(call('ZRANGEBYSCORE', root .. 'r', '-inf', '(' .. string.format('%.17g', now),
+for _, member in ipairs(call('ZRANGEBYSCORE', root .. 'r', '-inf', '(' .. exact(now),
                              'LIMIT', 0, many)) do
   tell(member)
 end
@@ -70,17 +70,17 @@ end
 
 if sole_owner ~= '' then
   for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-    local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-    local owner = number ~= '' and call('HGET', root .. 'O', read('>I4', number)) or ''
-    owner = (owner or ''):sub(17)
+    local claim = call('HGET', root .. 'R', member:sub(9))
+    local owner = claim and call('HGET', root .. 'O', read('>I4', claim, 25)) or ''
+    owner = owner:sub(17)
     if owner ~= sole_owner and owner:sub(1, 5) ~= 'away:' then tell(member) end
   end
 else
   look_for_gone(ARGV[5] == '1')
   if has_gone then
     for _, member in ipairs(call('ZRANGE', root .. 'r', 0, -1)) do
-      local number = call('GETRANGE', root .. 't' .. member:sub(9), 75, 78)
-      if number ~= '' and gone[read('>I4', number)] then tell(member) end
+      local claim = call('HGET', root .. 'R', member:sub(9))
+      if claim and gone[read('>I4', claim, 25)] then tell(member) end
     end
   end
 end

@@ -20,7 +20,7 @@ end)
 local purged = 0
 for at = 1, math.min(many, #found) do
   local id = found[at][3]:sub(9)
-  local head = call('GETRANGE', root .. 't' .. id, 0, HEAD - 1)
+  local head = head_of(id)
   if head ~= '' then
     remove(id, head)
     purged = purged + 1

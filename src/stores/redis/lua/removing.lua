@@ -18,7 +18,7 @@ local function remove(id, head)
   append(leaves, place_of(state, head), member)
   if has_group(state) then leave_group(group_of(state, head:sub(60, 67)), member) end
   places[#places + 1] = root .. 't' .. id
-  if head:byte(2) % 2 == 1 then places[#places + 1] = root .. 'a' .. id end
+  if attempts_of(head) > 0 then places[#places + 1] = root .. 'a' .. id end
   append(zeros, math.floor((read('>i8', head, 88) - 1) / 256), (read('>i8', head, 88) - 1) % 256)
   count(counts, queue .. ':' .. state, -1)
   count(removed, state, 1)

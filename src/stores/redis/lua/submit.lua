@@ -43,6 +43,7 @@ end
 local number = tonumber(call('HGET', root .. 'm', 'number') or 0)
 local first = number + 1
 local waits, ids, answers = {}, {}, {}
+local last_due, last_score  -- most tasks of a batch are due at the same time
 
 local function accept(argument)
   local id = argument:sub(1, 16)
@@ -78,7 +79,11 @@ local function accept(argument)
   local priority = record:byte(100)
   local line = queue.number .. ':' .. priority
   if not waits[line] then call('ZADD', root .. 'p' .. queue.number, -priority, priority) end
-  append(waits, line, read('>i8', record, 28))
+  local due8 = record:sub(28, 35)
+  if due8 ~= last_due then
+    last_due, last_score = due8, exact(read('>i8', due8))
+  end
+  append(waits, line, last_score)
   append(waits, line, record:sub(88, 95) .. id)
   ids[#ids + 1] = id
   return 'a'

@@ -1,6 +1,19 @@
 -- How records are told to whoever asks for them, four texts each: the record ("" if there is no such
 -- task), its attempts, the name of its queue and that of its owner. In full, or without the payload and
--- with the beginning of the attempts only.
+-- with the last attempt that has a failure only.
+local function last_failed(id)
+  local all = call('GET', root .. 'a' .. id) or ''
+  local at, last = 1, ''
+  while at <= #all do
+    local length = read('>I4', all, at)
+    if all:byte(at + 31 + read('>I2', all, at + 29)) % 2 == 1 then
+      last = all:sub(at, at + 3 + length)
+    end
+    at = at + 4 + length
+  end
+  return last
+end
+
 local function tell_record(answer, id, in_full)
   local place = root .. 't' .. id
   local record
@@ -19,9 +32,10 @@ local function tell_record(answer, id, in_full)
   end
   local attempts, queue, owner = '', '', ''
   if record ~= '' then
-    if record:byte(2) % 2 == 1 then
-      attempts = in_full and call('GET', root .. 'a' .. id) or
-                 call('GETRANGE', root .. 'a' .. id, 0, 4999)
+    local claim = call('HGET', root .. 'R', id)
+    if claim then record = running_head(record, claim) .. record:sub(HEAD + 1) end
+    if attempts_of(record) > 0 then
+      attempts = in_full and call('GET', root .. 'a' .. id) or last_failed(id)
     end
     queue = call('HGET', root .. 'Q', queue_of(record)) or ''
     if record:byte(1) == RUNNING then

@@ -7,7 +7,7 @@ if before then return before end
 local answers, seen = {}, {}
 for at = 3, #ARGV do
   local id = ARGV[at]
-  local head = not seen[id] and call('GETRANGE', root .. 't' .. id, 0, HEAD - 1) or ''
+  local head = not seen[id] and head_of(id) or ''
   seen[id] = true
   local can = head ~= '' and head:byte(1) == PENDING and read('>i8', head, 20) == 0 and
               bit.band(head:byte(2), 4) == 0
