@@ -1,6 +1,7 @@
 #include "stores/redis/sentinel.hpp"
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -210,9 +211,14 @@ TEST(RedisFailover, is_followed_and_costs_nothing_that_a_replica_has) {
   ASSERT_TRUE(comes_true([&] { return write_one() && safe.size() >= 20; }));
   ASSERT_TRUE(
       comes_true([&] { return sentinel.ask({"SENTINEL", "FAILOVER", "main"}).text == "OK"; }));
+  // A sentinel ends all connections to a server that has got another role: ours, too, as we ask.
   ASSERT_TRUE(comes_true([&] {
-    return write_one() && second.info("role") == "master" &&
-           second.ask({"SISMEMBER", "all", std::to_string(next - 1)}).text == "1";
+    try {
+      return write_one() && second.info("role") == "master" &&
+             second.ask({"SISMEMBER", "all", std::to_string(next - 1)}).text == "1";
+    } catch (const std::runtime_error&) {
+      return false;
+    }
   }));
   for (const std::string& number : safe)
     EXPECT_EQ(second.ask({"SISMEMBER", "all", number}).text, "1") << number;
