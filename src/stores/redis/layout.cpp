@@ -301,18 +301,33 @@ bool has_all_attempts(const Claimed& claimed) noexcept {
   return many >= ports::kKeptAttempts;
 }
 
-void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed) {
+namespace {
+
+// Where it stands among those who have gone there.
+std::string score_of(const ports::Change::One& one) {
+  const core::Transition& transition = one.transition;
+  const bool waits = transition.to == State::pending || transition.to == State::retrying;
+  return std::to_string(
+      redis::microseconds(waits ? transition.due : transition.due - transition.wait));
+}
+
+}  // namespace
+
+void append_settlement(std::vector<std::string>& words, const ports::Change::One& one,
+                       const Claimed& claimed) {
+  words.push_back(score_of(one));
   const std::string_view head = claimed.head;
-  bytes += head.substr(87, 8);
-  bytes += id_bytes(one.id);
-  append_8(bytes, one.token.value);
+  std::string& member = words.emplace_back(head.substr(87, 8));
+  member += id_bytes(one.id);
+  append_8(words.emplace_back(), one.token.value);
   const auto flags = static_cast<std::uint8_t>(head[1]);
   Beginning after = beginning_after(one);
   after.flags = static_cast<std::uint8_t>((flags & kWasCarried) |
                                           (((flags >> kAttemptsShift) + 1) << kAttemptsShift));
-  append_beginning(bytes, after);
-  bytes.append(12, '\0');  // no lease, no owner
-  bytes += claimed.attempts;
+  std::string& beginning = words.emplace_back();
+  append_beginning(beginning, after);
+  beginning.append(12, '\0');  // no lease, no owner
+  std::string& attempts = words.emplace_back(claimed.attempts);
   std::string attempt;
   append_8(attempt, claimed.token.value);
   append_1(attempt, static_cast<std::uint8_t>(one.transition.event));
@@ -322,22 +337,18 @@ void append_settlement(std::string& bytes, const ports::Change::One& one, const 
   attempt += claimed.owner;
   append_1(attempt, flags_of(one));
   attempt += said_by(one);
-  append_text(bytes, attempt);
+  append_text(attempts, attempt);
 }
 
 Course course_of(const ports::Change::One& one, const Claimed& claimed) {
   const core::Transition& transition = one.transition;
-  const bool waits = transition.to == State::pending || transition.to == State::retrying;
-  const WallTime changed = transition.due - transition.wait;
   Course course{
       .queue = std::to_string(read_big_endian(std::string_view(claimed.head).substr(95, 4))),
       .priority = std::to_string(static_cast<std::uint8_t>(claimed.head[99])),
-      .to = std::to_string(static_cast<int>(transition.to)),
-      .score = std::to_string(redis::microseconds(waits ? transition.due : changed))};
+      .to = std::to_string(static_cast<int>(transition.to))};
   if (transition.to == State::failed || transition.to == State::dead) {
     append_1(course.group, static_cast<std::uint8_t>(transition.to));
     append_8(course.group, one.fingerprint.value());
-    append_time(course.group, changed);
   }
   return course;
 }

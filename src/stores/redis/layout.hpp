@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/result.hpp>
 
@@ -53,13 +54,15 @@ struct Course {
   std::string queue = {};     // its number
   std::string priority = {};  // as in keys
   std::string to = {};
-  std::string score = {};
-  std::string group = {};  // state, fingerprint and time; empty: none
+  std::string group = {};  // state and fingerprint; empty: none
 
   bool operator==(const Course&) const = default;
 };
 [[nodiscard]] Course course_of(const ports::Change::One& one, const Claimed& claimed);
-void append_settlement(std::string& bytes, const ports::Change::One& one, const Claimed& claimed);
+// Five words: text that the script need not take apart.
+inline constexpr std::size_t kSettlementWords = 5;
+void append_settlement(std::vector<std::string>& words, const ports::Change::One& one,
+                       const Claimed& claimed);
 // No room for one more attempt: an old one has to go, which its script knows how to do.
 [[nodiscard]] bool has_all_attempts(const Claimed& claimed) noexcept;
 // Of a group that is new with it.

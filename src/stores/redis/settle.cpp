@@ -31,7 +31,7 @@ struct Company {
   Course course;
   std::string_view example;
   std::vector<std::size_t> places = {};
-  std::vector<std::string> settlements = {};
+  std::vector<std::string> words = {};  // kSettlementWords for each
 };
 
 }  // namespace
@@ -54,8 +54,8 @@ struct RedisStore::Slice {
       company = companies.rbegin();
     }
     company->places.push_back(place);
-    append_settlement(company->settlements.emplace_back(), one, claimed);
-    bytes += company->settlements.back().size();
+    append_settlement(company->words, one, claimed);
+    bytes += company->words.back().size();  // its attempts: the others are small
   }
 };
 
@@ -127,10 +127,9 @@ void RedisStore::send(const Change& verb, const Slice& slice, std::vector<std::s
   counts.reserve(slice.companies.size());
   for (const Company& company : slice.companies) {
     counts.push_back(std::to_string(company.places.size()));
-    words.insert(words.end(),
-                 {company.course.queue, company.course.priority, company.course.to,
-                  company.course.score, counts.back(), company.course.group, company.example});
-    words.insert(words.end(), company.settlements.begin(), company.settlements.end());
+    words.insert(words.end(), {company.course.queue, company.course.priority, company.course.to,
+                               counts.back(), company.course.group, company.example});
+    words.insert(words.end(), company.words.begin(), company.words.end());
     order.insert(order.end(), company.places.begin(), company.places.end());
   }
   call_once(scripts().settle, words);

@@ -76,7 +76,10 @@ local function look_at_failure(id, head, member)
     local group = group_of(state, fingerprint)
     if not call('ZSCORE', root .. 'g' .. group, member) then
       find(id, 'is missing in its group of failures',
-           function() enter_group(group, { member }, head:sub(36, 43), '') end)
+           function()
+             local changed8 = head:sub(36, 43)
+             enter_group(group, { exact(read('>i8', changed8)), member }, changed8, changed8, '')
+           end)
     end
   elseif fingerprint ~= string.rep('\0', 8) then
     find(id, 'has not failed, but belongs to a group of failures',

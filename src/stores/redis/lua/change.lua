@@ -123,9 +123,9 @@ local function change(argument)
   end
   append(enters, to_place, member)
   if has_group(to) then
-    local group = group_at(head:sub(1, 1) .. head:sub(60, 67) .. head:sub(36, 43),
-                           argument:sub(said_end + 1))
-    group[#group + 1] = member
+    local changed8 = head:sub(36, 43)
+    gather_group(head:sub(1, 1) .. head:sub(60, 67), argument:sub(said_end + 1), score_of(changed8),
+                 member, changed8)
   end
   count(counts, queue .. ':' .. from, -1)
   count(counts, queue .. ':' .. to, 1)

@@ -6,15 +6,20 @@ local counts, ended = {}, {}   -- by queue and state; by owner
 local woken, freed = {}, {}    -- by queue
 local groups = {}
 
--- Those that come to one group at one time go there together. `which`: 1 state, 8 fingerprint, 8 time.
-local function group_at(which, example)
+-- Those that come to one group go there together. `which`: 1 state, 8 fingerprint; `score` and `changed8`
+-- are the same time.
+local function gather_group(which, example, score, member, changed8)
+  local when = tonumber(score)
   local group = groups[which]
   if not group then
-    group = { example = example }
+    group = { example = example, first8 = changed8, last8 = changed8, latest = when }
     groups[which] = group
     groups[#groups + 1] = which
+  elseif when > group.latest then
+    group.latest, group.last8 = when, changed8
   end
-  return group
+  group[#group + 1] = score
+  group[#group + 1] = member
 end
 
 local function carry_out_changes()
@@ -30,9 +35,8 @@ local function carry_out_changes()
   end
   for _, which in ipairs(groups) do
     local members = groups[which]
-    if #members > 0 then
-      enter_group(group_of(which:byte(1), which:sub(2, 9)), members, which:sub(10), members.example)
-    end
+    enter_group(group_of(which:byte(1), which:sub(2)), members, members.first8, members.last8,
+                members.example)
   end
   for place, by in pairs(counts) do
     if by ~= 0 then

@@ -138,23 +138,20 @@ local function leave_group(group, member)
   end
 end
 
-local function enter_group(group, members, changed8, example)
-  local changed = read('>i8', changed8)
+-- `members`: scores and members. `first8`: when the first of them changed; `last8`: and the latest.
+local function enter_group(group, members, first8, last8, example)
+  local last = read('>i8', last8)
   local is_new = call('EXISTS', root .. 'g' .. group) == 0
-  local scored = {}
-  for at, member in ipairs(members) do
-    scored[2 * at - 1], scored[2 * at] = exact(changed), member
-  end
-  in_slices('ZADD', root .. 'g' .. group, scored)
+  in_slices('ZADD', root .. 'g' .. group, members)
   if is_new then
-    call('HSET', root .. 'x' .. group, 'first', changed8, 'last', changed8, 'example', example)
-    call('ZADD', root .. 'G', changed, group)
+    call('HSET', root .. 'x' .. group, 'first', first8, 'last', last8, 'example', example)
+    call('ZADD', root .. 'G', exact(last), group)
     return
   end
-  local last = call('HGET', root .. 'x' .. group, 'last')
-  if last and read('>i8', last) < changed then
-    call('HSET', root .. 'x' .. group, 'last', changed8)
-    call('ZADD', root .. 'G', changed, group)
+  local known = call('HGET', root .. 'x' .. group, 'last')
+  if known and read('>i8', known) < last then
+    call('HSET', root .. 'x' .. group, 'last', last8)
+    call('ZADD', root .. 'G', exact(last), group)
   end
 end
 

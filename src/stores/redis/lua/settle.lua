@@ -1,10 +1,10 @@
 -- The same as change.lua for tasks that the caller has claimed and knows all of: it has worked out what they
 -- will be, and they are written so if the claim still holds. This is where most of the work is done, and each
 -- text that Lua makes costs time: no more of them than needed.
--- Arguments: caller, call; then for tasks that go the same way: queue, priority + 100, state they go to, score
---   there, how many; if that is a group's, its 17 bytes (see group_at) and an example, else two empty ones;
---   and for each task, no task twice: 8 number, 16 id, 8 token, 79 bytes the beginning of its record
---   afterwards, and all its attempts.
+-- Arguments: caller, call; then for tasks that go the same way: queue, priority + 100, state they go to, how
+--   many; if that is a group's, its 9 bytes (see gather_group) and an example, else two empty ones; and five
+--   for each task, no task twice: its score there; number and id; token; the 79 bytes that its record will
+--   begin with; all its attempts.
 -- Returns a text with one letter for each: "a" applied, "m" it has moved on, "u" there is no such task.
 local before = told_before()
 if before then return before end
@@ -14,22 +14,25 @@ local running = root .. 'r'
 local left = {}
 leaves[running] = left
 
--- `claims`: what R has of the tasks from ARGV[first] on.
-local function settle(first, claims, score, entering, group)
+local WORDS = 5
+
+-- `claims`: what R has of the tasks with these ids, which are told of from ARGV[first] on.
+local function settle(first, ids, claims, entering, group, example)
   local applied = 0
   for at, claim in ipairs(claims) do
-    local argument = ARGV[first + at - 1]
-    local id = argument:sub(9, 24)
-    if claim and claim:sub(1, 8) == argument:sub(25, 32) then
-      local member = argument:sub(1, 24)
-      call('SETRANGE', root .. 't' .. id, 0, argument:sub(33, 111))
+    local its = first + WORDS * (at - 1)
+    local score, member = ARGV[its], ARGV[its + 1]
+    local id = ids[at]
+    if claim and claim:sub(1, 8) == ARGV[its + 2] then
+      local head = ARGV[its + 3]
+      call('SETRANGE', root .. 't' .. id, 0, head)
       attempts[#attempts + 1] = root .. 'a' .. id
-      attempts[#attempts + 1] = argument:sub(112)
+      attempts[#attempts + 1] = ARGV[its + 4]
       left[#left + 1] = member
       done[#done + 1] = id
       entering[#entering + 1] = score
       entering[#entering + 1] = member
-      if group then group[#group + 1] = member end
+      if group ~= '' then gather_group(group, example, score, member, head:sub(36, 43)) end
       count(ended, read('>I4', claim, 25), 1)
       applied = applied + 1
       answers[#answers + 1] = 'a'
@@ -43,18 +46,17 @@ end
 local at = 3
 while at <= #ARGV do
   local queue, priority, to = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
-  local many = tonumber(ARGV[at + 4])
-  local first = at + 7
+  local many = tonumber(ARGV[at + 3])
+  local first = at + 6
   local place = is_waiting(to) and root .. 'w' .. queue .. ':' .. priority or
                 root .. 'e' .. to .. ':' .. queue
   enters[place] = enters[place] or {}
-  local group = ARGV[at + 5] ~= '' and group_at(ARGV[at + 5], ARGV[at + 6]) or nil
   local ids = {}
   for next = 1, many do
-    ids[next] = ARGV[first + next - 1]:sub(9, 24)
+    ids[next] = ARGV[first + WORDS * (next - 1) + 1]:sub(9)
   end
-  local applied = settle(first, call('HMGET', root .. 'R', unpack(ids)), ARGV[at + 3], enters[place],
-                         group)
+  local applied = settle(first, ids, call('HMGET', root .. 'R', unpack(ids)), enters[place],
+                         ARGV[at + 4], ARGV[at + 5])
   if applied > 0 then
     count(counts, queue .. ':' .. RUNNING, -applied)
     count(counts, queue .. ':' .. to, applied)
@@ -64,7 +66,7 @@ while at <= #ARGV do
       call('ZADD', root .. 'p' .. queue, -tonumber(priority), priority)
     end
   end
-  at = first + many
+  at = first + WORDS * many
 end
 carry_out_changes()
 return keep_told(table.concat(answers))
