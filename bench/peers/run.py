@@ -22,13 +22,13 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests/support"))
 
 import table  # noqa: E402
-from phases import PARTS, Failed, PeerRun, Sizes, peers  # noqa: E402
+from phases import PARTS, Failed, PeerRun, Sizes, TooSlow, peers  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
 # Of each part that depends on it, the figure that says which concurrency is best.
 TUNED_BY = {"process": "process_per_s", "end_to_end": "end_to_end_per_s", "failing": "failing_per_s",
             "latency": "p99_ms"}  # fmt: skip
-QUICK = Sizes(tasks=200, failing=20, steady=0.2, batch=50, rest=0.1)
+QUICK = Sizes(waiting=200, tasks=200, failing=20, steady=0.2, batch=50, rest=0.1)
 
 
 class HoldfastRun:
@@ -45,8 +45,9 @@ class HoldfastRun:
 
     def measure(self, part, concurrency):
         sizes = self.sizes
+        tasks = sizes.waiting if part == "enqueue" else sizes.tasks
         command = [self.program, "bench", self.NAMES[part], "--store", self.redis.url, "--json",
-                   "--tasks", sizes.tasks, "--failing", sizes.failing, "--batch", sizes.batch,
+                   "--tasks", tasks, "--failing", sizes.failing, "--batch", sizes.batch,
                    "--payload", sizes.payload, "--rate", sizes.rate, "--seconds", sizes.steady,
                    "--concurrency", concurrency, "--folder", self.redis.folder]  # fmt: skip
         ran = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True,
@@ -84,9 +85,17 @@ class Systems:
                 say(f"{self.fsync}: tuning {name}, {part}")
                 sign = -1 if key.endswith("_ms") else 1
                 found[name][part] = max(
-                    concurrencies, key=lambda each: sign * self.measure(name, part, each, few)[key]  # noqa: B023
+                    concurrencies,
+                    key=lambda each: sign * self.measured(name, part, each, few).get(key, sign * -1e9),  # noqa: B023
                 )
         return found
+
+    def measured(self, name, part, concurrency, sizes):
+        """Nothing of one that was too slow to tell."""
+        try:
+            return self.measure(name, part, concurrency, sizes)
+        except TooSlow:
+            return {}
 
     def untuned(self):
         return {name: {part: 10 for part in TUNED_BY} for name in self.concurrencies}
@@ -99,7 +108,7 @@ class Systems:
                 say(f"{self.fsync}: {part}, {name}")
                 # Memory is that of the worker that is fastest.
                 at = concurrency[name].get(part, concurrency[name]["process"])
-                found[name].update(self.measure(name, part, at, sizes))
+                found[name].update(self.measured(name, part, at, sizes))
         return found
 
 

@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PEERS = os.path.join(ROOT, "bench/peers")
 sys.path.insert(0, PEERS)
 
+import run  # noqa: E402
 import table  # noqa: E402
 
 HOLDFAST = sys.argv.pop(1) if len(sys.argv) > 1 else None
@@ -85,6 +86,24 @@ class Table(unittest.TestCase):
         rounds = [figures()]
         del rounds[0]["holdfast"]["p50_ms"]
         self.assertIn(" - ", line_of(rounds, "at 1,000/s: median"))
+
+
+class Turns(unittest.TestCase):
+    def test_one_that_is_too_slow_to_tell_has_no_figure_and_keeps_no_other_from_its_own(self):
+        systems = run.Systems(HOLDFAST, "always", "")
+
+        def measure(name, part, concurrency, sizes):
+            if name == "bullmq":
+                raise run.TooSlow(name)
+            return {run.TUNED_BY.get(part, part): float(concurrency)}
+
+        systems.measure = measure
+        tuned = systems.tuned(run.QUICK, lambda text: None)
+        self.assertEqual(tuned["bee-queue"]["failing"], max(systems.concurrencies["bee-queue"]))
+        self.assertEqual(tuned["bee-queue"]["latency"], min(systems.concurrencies["bee-queue"]))
+        found = systems.round(tuned, run.QUICK, lambda text: None)
+        self.assertEqual(found["bullmq"], {})
+        self.assertIn("failing_per_s", found["sidekiq"])
 
 
 class Quick(unittest.TestCase):
