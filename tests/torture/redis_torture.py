@@ -32,7 +32,7 @@ DRAINERS = 2
 ROUNDS_IN_A_CHAPTER = 25  # then everything is drained, and the next begins on an empty server
 DRAIN_SECONDS = 300.0
 LEASES = (4, 30)  # of chapters in turn: some outages are longer than the first, none than the second
-CUT_OFF_SECONDS = 18.0  # those who have just come cannot tell for 9 s; then it is seen twice, 3 s apart
+CUT_OFF_SECONDS = 18.0  # those who have just come cannot tell for 6 s; then it is seen twice, 2 s apart
 BACK_SECONDS = 20.0  # after the lease, on a machine that has other work to do
 MANY_WORKERS = 4
 # N8: well before their leases end. Who has come only now cannot tell for 9 s, then looks twice.
