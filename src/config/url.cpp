@@ -84,7 +84,7 @@ std::expected<Url, std::string> parse_sqs_url(std::string_view text, std::string
 
 }  // namespace
 
-Url plain_url(std::string text) {
+Url plain_url(const std::string& text) {
   return Url{Secret(text, ""), "", text};
 }
 

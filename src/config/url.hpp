@@ -22,7 +22,7 @@ struct Url {
 };
 
 // One that nothing is secret of, and that is no address on the web: sqlite:holdfast.db.
-[[nodiscard]] Url plain_url(std::string text);
+[[nodiscard]] Url plain_url(const std::string& text);
 
 // redis://, rediss://, redis+sentinel:// or rediss+sentinel://, with a user and a password if need
 // be, which nobody is shown. The error quotes nothing of it. What is behind the path is for the

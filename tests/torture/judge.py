@@ -18,7 +18,7 @@ ENDS = {
     "killer": "dead",
 }  # fmt: skip
 TERMINAL = {"succeeded", "failed", "dead", "canceled"}
-GONE_AFTER_US = 3_000_000  # as src/stores/redis/open.hpp has it
+GONE_AFTER_US = 2_000_000  # as src/stores/redis/open.hpp has it
 SEEN_DEAD_WITHIN_US = 1_000_000  # of its death, by whoever started it
 
 

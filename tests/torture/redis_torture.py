@@ -32,7 +32,7 @@ DRAINERS = 2
 ROUNDS_IN_A_CHAPTER = 25  # then everything is drained, and the next begins on an empty server
 DRAIN_SECONDS = 300.0
 LEASES = (4, 30)  # of chapters in turn: some outages are longer than the first, none than the second
-CUT_OFF_SECONDS = 18.0  # those who have just come cannot tell for 9 s; then it is seen twice, 3 s apart
+CUT_OFF_SECONDS = 18.0  # those who have just come cannot tell for 6 s; then it is seen twice, 2 s apart
 BACK_SECONDS = 20.0  # after the lease, on a machine that has other work to do
 MANY_WORKERS = 4
 # N8: well before their leases end. Who has come only now cannot tell for 9 s, then looks twice.
@@ -132,11 +132,12 @@ class Chapter:
     def a_worker_is_cut_off(self) -> bool:
         """For so long that the others notice, who must have been there for a while themselves. Says whether it
         had something that they took."""
-        life = self._one_that_has_claims()
+        life = self._one_stopped_with_claims()
         began = time.time_ns() // 1000
         life.cuts.proxy.refuse()
         life.cuts.proxy.cut_all()
-        self._pause(CUT_OFF_SECONDS)
+        life.process.send_signal(signal.SIGCONT)
+        self._pause(CUT_OFF_SECONDS, again="produce")
         life.cuts.proxy.refuse(False)
         self.fates.cut_off.append((life.process.pid, began, time.time_ns() // 1000))
         with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as log:
@@ -286,17 +287,24 @@ class Chapter:
     def _one_of_them(self) -> Life:
         return self.chance.choice(self.living)
 
-    def _one_that_has_claims(self) -> Life:
-        until = time.monotonic() + 5
-        while time.monotonic() < until:
-            running = self.redis.ask("HGETALL", "{torture}l")
-            for owner, many in zip(running[::2], running[1::2]):
-                name = self.redis.ask("HGET", "{torture}O", owner) or ""
-                for life in self.living:
-                    if int(many) > 0 and f":{life.process.pid}:" in name:
-                        return life
-            self._pause(0.01)
-        return self._one_of_them()
+    def _one_stopped_with_claims(self) -> Life:
+        """Most have none at most times."""
+        until = time.monotonic() + 10
+        while True:
+            life = self._one_of_them()
+            life.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.02)  # what it has sent is carried out
+            if self._claims_of(life) > 0 or time.monotonic() > until:
+                return life
+            life.process.send_signal(signal.SIGCONT)
+            self._pause(0.02, again="produce")
+
+    def _claims_of(self, life: Life) -> int:
+        running = self.redis.ask("HGETALL", "{torture}l")
+        for owner, many in zip(running[::2], running[1::2]):
+            if f":{life.process.pid}:" in (self.redis.ask("HGET", "{torture}O", owner) or ""):
+                return int(many)
+        return 0
 
     def _kill_all(self) -> None:
         for life in self.living:

@@ -17,7 +17,7 @@ struct Options {
   // Only for tests that make the time: `now` of the verbs is taken at its word.
   bool time_is_told = false;
   // How long an owner's connection must be away before its claims are said to be overdue.
-  Duration gone_after = std::chrono::seconds(3);
+  Duration gone_after = std::chrono::seconds(2);
 };
 
 // Opens the store on a Redis server, which may be empty. Several processes may do so at once.

@@ -27,7 +27,7 @@ class RedisStore final : public ports::Store {
     std::string instance = {};  // 16 characters that nobody else has: who asks
     bool only_reads = false;    // refuses to change anything
     bool time_is_told = false;
-    Duration gone_after = std::chrono::seconds(3);
+    Duration gone_after = std::chrono::seconds(2);
     std::shared_ptr<ServerClock> clock = {};
   };
 

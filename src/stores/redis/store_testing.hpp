@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 inline constexpr WallTime kStart{std::chrono::sys_days{std::chrono::year{2024} / 1 / 1}};
 
 inline ports::OpenStore open_at(const std::string& url, bool time_is_told = true,
-                                Duration gone_after = 3s) {
+                                Duration gone_after = 2s) {
   auto opened = open({.address = parse_address(url).value(),
                       .time_is_told = time_is_told,
                       .gone_after = gone_after});
