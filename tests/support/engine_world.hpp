@@ -199,7 +199,7 @@ class TestWitness final : public ports::Witness {
 class TestNews final : public ports::News {
  public:
   void listen(Told told) override { told_ = std::move(told); }
-  void tell(std::string queue) { tell({.queue = std::move(queue)}); }
+  void tell(std::string queue) { tell(ports::News::One{.queue = std::move(queue)}); }
   void tell(One one) {
     if (told_) told_(std::move(one));
   }
