@@ -38,6 +38,8 @@ class RabbitMqFaults : public ::testing::Test {
             .heartbeat = 2s,
             .connect_timeout = 1s,
             .blocked_patience = 2s,
+            // Long enough for a broker that starts on a busy machine.
+            .connect_attempts = 1000,
             .connect_wait = 200ms};
   }
   static BrokerWorld::Open with(Options options) {
