@@ -85,7 +85,7 @@ class Judge(unittest.TestCase):
         self.assertIn("which lived", self.shared(self.first + self.second, 7_000_000, later)[0])
 
     def test_lets_a_claim_be_taken_from_one_that_was_cut_off_for_long(self) -> None:
-        for since, found in ((3_900_000, 0), (4_100_000, 1)):
+        for since, found in ((4_900_000, 0), (5_100_000, 1)):
             fates = Fates(30_000_000, 0, cut_off=[(8, 1, 9_000_000), (7, since, 9_000_000)])
             self.assertEqual(len(self.shared(self.first + self.second, 7_000_000, fates)), found)
 
