@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration)
-
 namespace holdfast::testing {
 
 // A program of Python that is talked to by lines. It ends when this does.

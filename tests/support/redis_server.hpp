@@ -27,8 +27,6 @@
 #include "io/unique_fd.hpp"
 #include "support/temporary_folder.hpp"
 
-extern char** environ;  // NOLINT(readability-redundant-declaration)
-
 namespace holdfast::testing {
 
 // What a Redis server answers, read without any of the code that is tested.

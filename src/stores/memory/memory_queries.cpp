@@ -3,6 +3,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "ports/listing.hpp"
 #include "stores/memory/memory_store.hpp"
 
 namespace holdfast::stores {
@@ -86,29 +87,6 @@ Result<Place> parse_cursor(std::string_view cursor, Order order) {
   return Place{std::string(rest), *priority, *time, *number};
 }
 
-bool matches(const TaskRecord& record, const ports::Filter& filter) {
-  const State state = record.task.state;
-  if (filter.state && state != *filter.state) return false;
-  if (!filter.queue.empty() && record.queue != filter.queue) return false;
-  if (!filter.type.empty() && record.type != filter.type) return false;
-  if (filter.group) {
-    if (state != State::failed && state != State::dead) return false;
-    if (record.fingerprint != *filter.group) return false;
-  }
-  if (filter.created_from && record.task.created < *filter.created_from) return false;
-  return !filter.created_until || record.task.created < *filter.created_until;
-}
-
-TaskRecord for_list(TaskRecord record) {
-  record.payload.clear();
-  record.key.clear();
-  record.trace.clear();
-  record.retry_on_failure = false;
-  record.result.reset();
-  record.attempts.clear();
-  return record;
-}
-
 }  // namespace
 
 Result<ports::Find::Answer> MemoryStore::run(const ports::Find& verb) {
@@ -121,7 +99,8 @@ Result<ports::List::Answer> MemoryStore::run(const ports::List& verb) {
   const Order order = order_of(verb.filter);
   std::map<Place, const TaskRecord*> matching;
   for (const auto& [id, task] : tasks_) {
-    if (matches(task.record, verb.filter)) matching.emplace(place_of(task, order), &task.record);
+    if (ports::matches(task.record, verb.filter))
+      matching.emplace(place_of(task, order), &task.record);
   }
   auto next = matching.cbegin();
   if (!verb.cursor.empty()) {
@@ -137,7 +116,7 @@ Result<ports::List::Answer> MemoryStore::run(const ports::List& verb) {
       page.next = cursor_text(order, std::prev(next)->first);
       break;
     }
-    page.tasks.push_back(for_list(*next->second));
+    page.tasks.push_back(ports::for_list(*next->second));
   }
   return page;
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "core/percent_text.hpp"
+
 namespace holdfast::stores::redis {
 namespace {
 
@@ -37,51 +39,6 @@ std::unexpected<Error> wrong(const std::string& what, bool sentinels) {
                                 : "redis[s]://[user:password@]host[:port][/db]";
   return fail(ErrorCode::invalid_argument, "read the address of Redis",
               what + " (expected " + shape + ")");
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      decoded += text[at];
-      continue;
-    }
-    if (at + 2 >= text.size()) return std::nullopt;
-    const int high = hex_digit(text[at + 1]);
-    const int low = hex_digit(text[at + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded += static_cast<char>(high * 16 + low);
-    at += 2;
-  }
-  return decoded;
-}
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-std::string percent_encoded(std::string_view text, std::string_view also_plain = "") {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string encoded;
-  for (const char c : text) {
-    if (is_plain(c) || also_plain.find(c) != std::string_view::npos) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += '%';
-    encoded += kDigits[byte >> 4U];
-    encoded += kDigits[byte & 15U];
-  }
-  return encoded;
 }
 
 template <class Number>
@@ -215,8 +172,8 @@ class Reading {
         percent_decoded(equals == std::string_view::npos ? "" : option.substr(equals + 1));
     if (!value) return said("a % behind the ? that is no %xx");
     if (name == "space") {
-      const bool fits = !value->empty() && value->size() <= kLongestSpace &&
-                        std::ranges::all_of(*value, is_plain);
+      const bool fits =
+          !value->empty() && value->size() <= kLongestSpace && percent_encoded(*value) == *value;
       if (!fits) return said("a space is 1 to 64 of letters, digits, '-', '.', '_' and '~'");
       address_.space = *value;
     } else if (name == "ca") {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ports/listing.hpp"
 #include "stores/redis/cursor.hpp"
 #include "stores/redis/layout.hpp"
 #include "stores/redis/scripts.hpp"
@@ -16,7 +17,6 @@ namespace holdfast::stores::redis {
 
 using core::State;
 using ports::Asked;
-using ports::TaskRecord;
 
 namespace {
 
@@ -24,11 +24,6 @@ namespace {
 constexpr std::size_t kMostLooks = 2000;
 // With their payloads, in one answer.
 constexpr std::size_t kMostInFull = 100;
-
-std::unexpected<Error> not_ours(const TaskId& id) {
-  return fail(ErrorCode::corrupt, "store",
-              "task " + id.text() + " is not what was written: run holdfast verify");
-}
 
 double number_of(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -49,29 +44,6 @@ Order order_of(const ports::Filter& filter) {
   return *filter.state == State::running ? Order::running : Order::changed;
 }
 
-bool matches(const TaskRecord& record, const ports::Filter& filter) {
-  const State state = record.task.state;
-  if (filter.state && state != *filter.state) return false;
-  if (!filter.queue.empty() && record.queue != filter.queue) return false;
-  if (!filter.type.empty() && record.type != filter.type) return false;
-  if (filter.group) {
-    if (state != State::failed && state != State::dead) return false;
-    if (record.fingerprint != *filter.group) return false;
-  }
-  if (filter.created_from && record.task.created < *filter.created_from) return false;
-  return !filter.created_until || record.task.created < *filter.created_until;
-}
-
-TaskRecord for_list(TaskRecord record) {
-  record.payload.clear();
-  record.key.clear();
-  record.trace.clear();
-  record.retry_on_failure = false;
-  record.result.reset();
-  record.attempts.clear();
-  return record;
-}
-
 }  // namespace
 
 void RedisStore::plan(Asked<ports::Find>& asked) {
@@ -87,7 +59,7 @@ void RedisStore::plan(Asked<ports::Find>& asked) {
     if (told[0].text().empty()) return;
     auto kept = read_record(asked.verb.id, told[0].text());
     if (!kept || !read_attempts(told[1].text(), kept->record)) {
-      asked.answer = not_ours(asked.verb.id);
+      asked.answer = not_ours("task " + asked.verb.id.text());
       return;
     }
     kept->record.queue = told[2].text();
@@ -258,7 +230,7 @@ Result<std::vector<std::optional<Kept>>> RedisStore::fetch(std::span<const Found
       const std::string_view attempts = answer[4 * next + 1].text();
       if (!kept || !(in_full ? read_attempts(attempts, kept->record)
                              : read_last_failure(attempts, kept->record))) {
-        return not_ours(part[next].id);
+        return not_ours("task " + part[next].id.text());
       }
       kept->record.queue = answer[4 * next + 2].text();
       kept->record.owner = answer[4 * next + 3].text();
@@ -383,8 +355,8 @@ Result<ports::List::Answer> RedisStore::list(const ports::List& verb) {
       ++looks;
       after = (*found)[at].place;
       auto& record = (*records)[at];
-      if (record && matches(record->record, verb.filter)) {
-        answer.tasks.push_back(for_list(std::move(record->record)));
+      if (record && ports::matches(record->record, verb.filter)) {
+        answer.tasks.push_back(ports::for_list(std::move(record->record)));
       }
     }
     if (found->size() < many) return answer;

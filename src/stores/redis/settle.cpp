@@ -15,9 +15,6 @@ using ports::Change;
 
 namespace {
 
-// While a script runs the server does nothing else.
-constexpr std::size_t kMostTasks = 500;
-constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
 // A process that claims more and never settles it has lost them all.
 constexpr std::size_t kMostRemembered = 100'000;
 

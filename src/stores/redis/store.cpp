@@ -1,8 +1,6 @@
 #include "stores/redis/store.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -16,20 +14,8 @@ using ports::Submit;
 
 namespace {
 
-// While a script runs the server does nothing else: so many tasks, and so many bytes, in one call.
-constexpr std::size_t kMostTasks = 500;
-constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
-
-std::unexpected<Error> not_ours(const std::string& what) {
-  return fail(ErrorCode::corrupt, "store", what + " is not what was written: run holdfast verify");
-}
-
 std::unexpected<Error> refusal() {
   return fail(ErrorCode::invalid_argument, "store", "a reader was asked to change something");
-}
-
-std::string text_of(std::int64_t number) {
-  return std::to_string(number);
 }
 
 // A task as its script is handed it.
@@ -83,6 +69,10 @@ std::optional<ports::TaskRecord> claimed(std::string_view record, std::string_vi
 
 }  // namespace
 
+std::unexpected<Error> not_ours(const std::string& what) {
+  return fail(ErrorCode::corrupt, "store", what + " is not what was written: run holdfast verify");
+}
+
 RedisStore::RedisStore(SessionOptions session, Options options)
     : options_(std::move(options)),
       root_("{" + options_.space + "}"),
@@ -106,7 +96,7 @@ void RedisStore::call(const Script& script, const Words& words) {
 // The caller is this store and the place in the pipeline, so that each place has one last answer;
 // the number is new with each pipeline, and the same when that is sent again.
 void RedisStore::call_once(const Script& script, const Words& words) {
-  if (call_text_.empty()) call_text_ = text_of(static_cast<std::int64_t>(++call_));
+  if (call_text_.empty()) call_text_ = std::to_string(++call_);
   const std::string caller = options_.instance + "." + std::to_string(pipeline_.size());
   Words all;
   all.reserve(words.size() + 2);
@@ -150,7 +140,7 @@ Result<OwnedReply> RedisStore::run_now() {
 }
 
 std::string RedisStore::told_time(WallTime now) const {
-  return options_.time_is_told ? text_of(microseconds(now)) : "";
+  return options_.time_is_told ? std::to_string(microseconds(now)) : "";
 }
 
 void RedisStore::learn_time(std::string_view eight_bytes) {
@@ -211,7 +201,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
   const std::size_t first = pipeline_.size();
   const std::string now = told_time(verb.now);
   const std::string lease =
-      text_of(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
+      std::to_string(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
   const std::string bytes = std::to_string(kMostBytes);
   std::size_t left = verb.max;
   do {
@@ -257,7 +247,7 @@ void RedisStore::plan_claim_these(Asked<Claim>& asked) {
   const std::size_t first = pipeline_.size();
   const std::string now = told_time(verb.now);
   const std::string lease =
-      text_of(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
+      std::to_string(std::chrono::floor<std::chrono::microseconds>(verb.lease).count());
   const std::string max = std::to_string(verb.max);
   Words words{now, verb.queue, max, verb.owner, lease, options_.instance};
   for (const TaskId& id : *verb.only)
@@ -333,7 +323,7 @@ void RedisStore::plan(Asked<ports::Overdue>& asked) {
   const std::string now = told_time(asked.verb.now);
   const std::string max = std::to_string(asked.verb.max);
   const std::string away =
-      text_of(std::chrono::floor<std::chrono::microseconds>(options_.gone_after).count());
+      std::to_string(std::chrono::floor<std::chrono::microseconds>(options_.gone_after).count());
   // After a restart of the server everybody is away for a moment: who has just come back cannot
   // tell.
   const auto can_tell_now = [this] { return session_.connected_for() >= 3 * options_.gone_after; };

@@ -17,6 +17,13 @@
 
 namespace holdfast::stores::redis {
 
+// While a script runs the server does nothing else: so many tasks, and so many bytes, in one call.
+inline constexpr std::size_t kMostTasks = 500;
+inline constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+
+// Something on the server cannot have been written by us.
+[[nodiscard]] std::unexpected<Error> not_ours(const std::string& what);
+
 // Tasks on a Redis server. A batch is one pipeline: each verb a call of its script, or a few if it
 // is large; a verb that takes several turns (lists, audits) waits for those before it. Every change
 // is one script, so it is whole or was never there (T8).
@@ -74,7 +81,7 @@ class RedisStore final : public ports::Store {
   [[nodiscard]] Result<OwnedReply> ask_now_once(const Script& script, const Words& words);
   [[nodiscard]] Result<OwnedReply> run_now();
 
-  // What is asked by which the answers of changes come: their places in the verb.
+  // Of a Change (settle.cpp). `order`: where in the verb each of the answers belongs.
   struct Slice;
   void send(const ports::Change& verb, const Slice& slice, std::vector<std::size_t>& order);
   [[nodiscard]] const Claimed* claim_of(const ports::Change::One& one) const;
@@ -99,7 +106,6 @@ class RedisStore final : public ports::Store {
     TaskId id;
     Place place;
   };
-  struct Walk;  // one way through a list
   [[nodiscard]] Result<std::vector<Queue>> queues();
   [[nodiscard]] Result<std::vector<Found>> page(const std::string& key, bool up, std::size_t many,
                                                 const Place* after);

@@ -1,5 +1,5 @@
 -- What all scripts share. KEYS[1] is the tag of the store, "{hf}": every key begins with it, so all of
--- a store is in one slot of a cluster. docs/redis.md says what each key is.
+-- a store is in one slot of a cluster (docs/redis.md).
 --
 --   t<id>         a task: its record (below)               a<id>         how its attempts ended (below)
 --   k<key>        the id of the task with that key         n<number/256> ids by number, 17 bytes each

@@ -1,6 +1,6 @@
 -- Accepts tasks, each by itself.
 -- Arguments: caller, call, how many queues, their names; then one for each task: 16 bytes id, 2 bytes
---   which of the queues (from 1), 1 byte flags (1 has a key, 2 delivered by a broker, 4 carried), and its
+--   which of the queues (from 1), 1 byte flags (1 has a key, 2 delivered by a broker), and its
 --   record without number and queue.
 -- Returns one text for each: "a" accepted; "e<id>" it exists; "k<id>" its key belongs to another; "i" its
 --   id belongs to another; "f<backlog>" its queue is full.
