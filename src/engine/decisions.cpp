@@ -59,7 +59,8 @@ void Decisions::carried_out(Asking asking, const ports::TaskRecord& record,
   if (!asked.answer) return asking.then(std::unexpected(asked.answer.error()));
   const core::Transition& transition = asked.verb.changes.front().transition;
   switch (asked.answer->front()) {
-    case ports::Change::Done::applied: break;
+    case ports::Change::Done::applied:
+    case ports::Change::Done::again: break;
     case ports::Change::Done::unknown_task:
       return asking.then(
           fail(ErrorCode::not_found, asking.operation, "there is no task " + asking.id.text()));

@@ -108,6 +108,8 @@ class LiveRun final : public ports::Run, public std::enable_shared_from_this<Liv
     bool settled = false;   // the store has been told, or need not be: the claim is gone
     bool not_kept = false;  // the store could not keep how it ended
     bool stuck = false;     // was asked to stop and did not, for as long as it may
+    bool again = false;     // its place is kept for its next attempt, while the store is asked
+    int repeats = 0;        // how often in a row it was begun again where it is
     SteadyTime stop_by = SteadyTime::max();  // once it was asked to stop
     SteadyTime started_at{};                 // when its handler got it
     Duration ran{};                          // until it ended, or was given up on

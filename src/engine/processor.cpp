@@ -13,6 +13,7 @@ constexpr Duration kSayAgain = std::chrono::minutes(1);
 constexpr std::size_t kMostSaid = 100;
 // A queue that has just given nothing is not asked sooner, whatever it says is due.
 constexpr Duration kLeastWait = std::chrono::milliseconds(1);
+constexpr int kMostRepeats = 3;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ void Processor::stop() {
 
 std::size_t Processor::free_places() const {
   const std::size_t target = std::max<std::size_t>(options_.concurrency, 1) + ahead_;
-  const std::size_t taken = started_ + kept_.size() + asked_;
+  const std::size_t taken = started_ + kept_.size() + asked_ + again_;
   const std::size_t all_taken = floor_.runs.size() + floor_.places_asked;
   const std::size_t most = floor_.options.most_claimed;
   if (taken >= target || all_taken >= most) return 0;
@@ -198,7 +199,33 @@ std::size_t Processor::most_ahead() {
   return most_ahead_;
 }
 
-void Processor::admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now) {
+bool Processor::keep_place(LiveRun& run, const core::Transition& transition) {
+  const bool may = claiming_ && run.has_begun() && run.on_loop.ended &&
+                   run.on_loop.fate == Fate::open && run.on_loop.repeats < kMostRepeats &&
+                   !floor_.carrier_of(options_.name);
+  if (!may || transition.to != core::State::retrying || transition.wait > Duration::zero()) {
+    return false;
+  }
+  run.on_loop.again = true;
+  ++again_;
+  return true;
+}
+
+void Processor::free_place(LiveRun& run) {
+  if (std::exchange(run.on_loop.again, false)) --again_;
+}
+
+void Processor::run_again(const LiveRun& run, const core::Transition& transition) {
+  ports::TaskRecord record = run.task();
+  record.waited_as = transition.to;
+  record.was_due = transition.due;
+  record.changed = transition.due - transition.wait;
+  core::apply(transition, record.task);
+  core::apply(core::claim(record.task, record.changed).value(), record.task);
+  admit(std::move(record), floor_.wall_now(), floor_.now(), run.on_loop.repeats + 1);
+}
+
+void Processor::admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now, int repeats) {
   const TaskType* type = floor_.find_type(record.type);
   const bool handled = type && type->options.handler;
   auto run = std::make_shared<LiveRun>(
@@ -208,6 +235,7 @@ void Processor::admit(ports::TaskRecord record, WallTime wall_now, SteadyTime no
                                         .clock = floor_.parts.clock,
                                         .witness = floor_.parts.witness,
                                         .now = wall_now});
+  run->on_loop.repeats = repeats;
   floor_.runs.add(run);
   if (!claiming_) return refuse(run, core::HandedBack{});
   if (core::is_late(run->task().task, wall_now)) return refuse(run, core::Expired{});

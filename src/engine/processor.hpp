@@ -21,6 +21,10 @@ namespace holdfast::engine {
 // store is asked for more, so that handlers of short tasks never wait and slow ones claim nothing
 // that another process could run. Never more ahead than the handlers at work like to have.
 //
+// A task that failed and is to be tried again with no wait is begun again at once, where it is and
+// in one step with its settlement, whatever else waits. So that one that fails and fails lets the
+// others have their turn, this happens kMostRepeats times in a row.
+//
 // When: as soon as places are free, as long as the queue gives what it is asked for. Once it has
 // given less it is left alone until something says that there may be more: a task that is
 // submitted or put off here, the time that the next one is due, a setting, the news of a store that
@@ -55,6 +59,14 @@ class Processor {
   // Takes back what has not begun, and settles it so (T3, N4). False: it has.
   bool take_back(const std::shared_ptr<LiveRun>& run, core::Outcome outcome);
 
+  // Whether a run that ends so is to be begun again here, with nothing in between: its place is
+  // kept for it then, until the store has said whether it may (run_again) or has no say any more
+  // (free_place).
+  bool keep_place(LiveRun& run, const core::Transition& transition);
+  void free_place(LiveRun& run);
+  // The store has claimed it again.
+  void run_again(const LiveRun& run, const core::Transition& transition);
+
   [[nodiscard]] bool is_claiming() const noexcept { return asked_ > 0; }
 
  private:
@@ -72,7 +84,7 @@ class Processor {
   [[nodiscard]] std::size_t most_ahead();
   [[nodiscard]] std::size_t free_places() const;
 
-  void admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now);
+  void admit(ports::TaskRecord record, WallTime wall_now, SteadyTime now, int repeats = 0);
   void refuse(const std::shared_ptr<LiveRun>& run, core::Outcome outcome);
   void hand_over(const std::shared_ptr<LiveRun>& run, SteadyTime now);
   void hand_over_kept();
@@ -86,6 +98,7 @@ class Processor {
 
   bool claiming_ = false;
   std::size_t asked_ = 0;    // places of claims under way
+  std::size_t again_ = 0;    // places that are kept for runs that have ended
   std::size_t started_ = 0;  // runs that handlers have
   std::vector<std::size_t> started_of_type_;
   std::deque<std::shared_ptr<LiveRun>> kept_;  // claimed, but their handler has enough

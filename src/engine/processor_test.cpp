@@ -137,5 +137,107 @@ TEST(Processor, a_retry_settled_while_a_claim_is_under_way_is_run_when_it_is_due
   EXPECT_EQ(handler->started, 2U);
 }
 
+TEST(Processor, begins_again_where_it_is_what_fails_and_has_no_wait) {
+  ProcessorWorld world;
+  std::size_t claims = 0;
+  world.lane.seen = [&](const ports::Request& request) {
+    claims += std::holds_alternative<ports::Asked<ports::Claim>>(request) ? 1 : 0;
+  };
+  std::vector<std::size_t> claims_before;  // each attempt
+  const auto handler = std::make_shared<TestHandler>([&](const std::shared_ptr<ports::Run>& run) {
+    claims_before.push_back(claims);
+    if (!run->begin()) return;
+    if (run->number() < 3) return run->finish(Failure{.message = "no"});
+    run->finish(core::Success{});
+  });
+  world.run(handler, {.wait = retry::fixed(0s)}, 1);
+  world.loop.pass(10ms);
+  world.submit();
+  world.loop.pass(100ms);
+  ASSERT_EQ(claims_before.size(), 3U);
+  EXPECT_EQ(claims_before.front(), claims_before.back()) << "the settlement was the claim";
+  EXPECT_EQ(world.log.of("task.retry").size(), 2U);
+  const auto& task = world.store.tasks().begin()->second.record;
+  EXPECT_EQ(task.task.state, core::State::succeeded);
+  EXPECT_EQ(task.task.token.value, 3U);
+  EXPECT_EQ(task.attempts.size(), 3U);
+}
+
+TEST(Processor, lets_others_have_their_turn_when_one_fails_and_fails) {
+  ProcessorWorld world;
+  std::vector<TaskId> order;
+  const auto handler = std::make_shared<TestHandler>([&](const std::shared_ptr<ports::Run>& run) {
+    if (!run->begin()) return;
+    order.push_back(run->task().id);
+    run->finish(Failure{.message = "no"});
+  });
+  world.fill(2);
+  world.run(handler, {.attempts = 6, .wait = retry::fixed(0s)}, 1);
+  world.loop.pass(1s);
+  ASSERT_EQ(order.size(), 12U);
+  EXPECT_EQ(std::ranges::count(order.begin(), order.begin() + 4, order[0]), 4);
+  EXPECT_EQ(std::ranges::count(order.begin() + 4, order.begin() + 8, order[0]), 0);
+}
+
+TEST(Processor, keeps_the_place_of_what_it_begins_again) {
+  ProcessorWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.fill(10);
+  world.run(handler, {.wait = retry::fixed(0s)}, 2);
+  world.loop.pass(10ms);
+  std::size_t ended = 0;
+  while (!handler->runs.empty() && ended < 100) {
+    const auto runs = std::exchange(handler->runs, {});
+    EXPECT_LE(runs.size(), 2U);
+    for (const auto& run : runs) {
+      ASSERT_TRUE(run->begin());
+      run->finish(Failure{.message = "no"});
+      world.loop.pass(1ms);  // the store has not answered yet
+      ++ended;
+    }
+    world.loop.pass(5ms);
+    EXPECT_LE(world.engine->stats().claimed, 2U);
+  }
+  EXPECT_EQ(ended, 40U) << "ten tasks, four attempts each";
+}
+
+TEST(Processor, what_could_not_be_claimed_again_is_claimed_when_it_may) {
+  ProcessorWorld world;
+  world.options.sweep_every = 1h;
+  world.renew();
+  const auto handler = std::make_shared<TestHandler>();
+  world.run(handler, {.wait = retry::fixed(0s)}, 1);
+  world.submit();
+  world.loop.pass(10ms);
+  ASSERT_EQ(handler->runs.size(), 1U);
+  ASSERT_TRUE(handler->runs[0]->begin());
+  world.engine->configure({.queue = "q", .paused = true}, [](auto) {});
+  handler->runs[0]->finish(Failure{.message = "no"});
+  world.loop.pass(10ms);
+  EXPECT_EQ(handler->started, 1U);
+  EXPECT_EQ(world.store.tasks().begin()->second.record.task.state, core::State::retrying);
+  world.engine->configure({.queue = "q", .paused = false}, [](auto) {});
+  world.loop.pass(10ms);
+  EXPECT_EQ(handler->started, 2U);
+}
+
+TEST(Processor, begins_nothing_again_when_it_is_shut_down) {  // T3
+  ProcessorWorld world;
+  const auto handler = std::make_shared<TestHandler>();
+  world.run(handler, {.wait = retry::fixed(0s)}, 1);
+  world.submit();
+  world.loop.pass(10ms);
+  ASSERT_EQ(handler->runs.size(), 1U);
+  ASSERT_TRUE(handler->runs[0]->begin());
+  handler->runs[0]->finish(Failure{.message = "no"});
+  world.loop.pass(1ms);  // on its way to the store
+  world.engine->shut_down([](auto) {});
+  world.loop.pass(10ms);
+  EXPECT_EQ(handler->started, 1U);
+  const auto& task = world.store.tasks().begin()->second.record;
+  EXPECT_EQ(task.task.spent.attempts, 1);
+  EXPECT_NE(task.task.state, core::State::running);
+}
+
 }  // namespace
 }  // namespace holdfast::engine

@@ -58,6 +58,8 @@ void Settler::settle(const std::shared_ptr<LiveRun>& run, core::Outcome outcome,
     waiting_.changes.push_back(
         judge_.judge(run->task(), run->type(), std::move(outcome), said).change);
   }
+  ports::Change::One& change = waiting_.changes.back();
+  change.again = run->processor().keep_place(*run, change.transition);
   waiting_.runs.push_back(run);
 }
 
@@ -73,8 +75,9 @@ void Settler::ask() {
   // Before the claims that follow, which tell of what is due later, and after the claims that are
   // under way, which do not.
   for (std::size_t i = 0; i < waiting_.runs.size(); ++i) {
-    const core::Transition& transition = waiting_.changes[i].transition;
-    if (!core::is_terminal(transition.to)) waiting_.runs[i]->processor().due_at(transition.due);
+    const ports::Change::One& change = waiting_.changes[i];
+    if (core::is_terminal(change.transition.to) || change.again) continue;
+    waiting_.runs[i]->processor().due_at(change.transition.due);
   }
   send(std::exchange(waiting_, {}), std::exchange(repeated_, false));
 }
@@ -110,24 +113,33 @@ void Settler::answered(ports::Asked<ports::Change>& asked, Runs runs, bool repea
 
 void Settler::confirmed(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
                         bool repeated) {
-  if (run.on_loop.settled) return;  // its claim was lost meanwhile, or it was canceled
-  run.on_loop.settled = true;
-  if (done == ports::Change::Done::applied) {
+  Processor& processor = run.processor();
+  processor.free_place(run);
+  // Else its claim was lost meanwhile, or it was canceled.
+  if (!std::exchange(run.on_loop.settled, true)) told(run, change, done, repeated);
+  if (done == ports::Change::Done::again) processor.run_again(run, change.transition);
+  floor_.runs.release(run);
+}
+
+void Settler::told(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
+                   bool repeated) {
+  using enum ports::Change::Done;
+  if (done == applied || done == again) {
     ++floor_.stats.settled[static_cast<std::size_t>(change.transition.event)];
     judge_.log(run.task(), change);
     floor_.tell({.task = run.task(), .transition = change.transition, .ran = run.on_loop.ran});
     run.processor().settled_one();
-  } else {
-    ++floor_.stats.refused;
-    log_task(floor_.parts.log,
-             {Level::warning, "task.settle_refused",
-              repeated ? "settled before, when the store could not say so, or no longer ours"
-                       : "no longer ours: what the handler reported counts no more"},
-             run.task(),
-             {{"token", run.task().task.token.value},
-              {"outcome", core::to_string(change.transition.event)}});
+    if (change.again && done == applied) run.processor().due_at(change.transition.due);
+    return;
   }
-  floor_.runs.release(run);
+  ++floor_.stats.refused;
+  log_task(floor_.parts.log,
+           {Level::warning, "task.settle_refused",
+            repeated ? "settled before, when the store could not say so, or no longer ours"
+                     : "no longer ours: what the handler reported counts no more"},
+           run.task(),
+           {{"token", run.task().task.token.value},
+            {"outcome", core::to_string(change.transition.event)}});
 }
 
 void Settler::keep(std::vector<ports::Change::One> changes, Runs runs, const Error& error) {
@@ -164,6 +176,7 @@ void Settler::apart(std::vector<ports::Change::One> changes, Runs runs, bool rep
 
 void Settler::cannot_be_kept(const std::shared_ptr<LiveRun>& run, const Error& error) {
   auto& state = run->on_loop;
+  run->processor().free_place(*run);
   if (state.settled) return;
   log_task(floor_.parts.log,
            {Level::error, "task.not_kept",
@@ -182,6 +195,7 @@ void Settler::forget_lost() {
   Batch left;
   for (std::size_t i = 0; i < waiting_.runs.size(); ++i) {
     if (waiting_.runs[i]->on_loop.settled) {
+      waiting_.runs[i]->processor().free_place(*waiting_.runs[i]);
       floor_.runs.release(*waiting_.runs[i]);
       continue;
     }

@@ -42,6 +42,8 @@ class Settler {
   void answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated);
   void confirmed(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
                  bool repeated);
+  void told(LiveRun& run, const ports::Change::One& change, ports::Change::Done done,
+            bool repeated);
   void keep(std::vector<ports::Change::One> changes, Runs runs, const Error& error);
   void apart(std::vector<ports::Change::One> changes, Runs runs, bool repeated);
   void cannot_be_kept(const std::shared_ptr<LiveRun>& run, const Error& error);

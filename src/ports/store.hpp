@@ -101,6 +101,12 @@ struct Renew {
 // a failure of a task that does not run: by nobody (no owner), begun and ended when it changed,
 // with the token that it has afterwards, which must be a new one. A transition to running is
 // refused with invalid_argument, and all others with it: claims are made by Claim.
+//
+// With `again`, a task that ran and is retrying now, due at once (its wait is zero), is claimed in
+// the same step by who had it, whatever else waits: with the next token, since it changed, under
+// the lease that it had. Not where its queue is paused, or has as many running as it may: it waits
+// then. These claims are made when all changes of the verb are carried out, in their order. A store
+// that cannot do so leaves all of them waiting.
 struct Change {
   struct One {
     TaskId id;
@@ -108,11 +114,18 @@ struct Change {
     core::Transition transition;
     std::string result = {};       // of a success
     Fingerprint fingerprint = {};  // if it goes to failed or dead: its group
+    bool again = false;            // see above
   };
-  enum class Done : std::uint8_t { applied, moved_on, unknown_task };
+  // again: applied, and claimed again.
+  enum class Done : std::uint8_t { applied, moved_on, unknown_task, again };
   using Answer = std::vector<Done>;
   std::vector<One> changes;
 };
+
+[[nodiscard]] inline bool is_to_be_claimed_again(const Change::One& one) noexcept {
+  return one.again && one.transition.from == core::State::running &&
+         one.transition.to == core::State::retrying && one.transition.wait <= Duration::zero();
+}
 
 // Running tasks whose lease has ended before `now`, or whose owner is gone: any owner but
 // `sole_owner`, where that is given because no other can be alive, and but those that are away. In

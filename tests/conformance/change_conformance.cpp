@@ -165,6 +165,119 @@ TEST_P(StoreConformance, a_change_with_another_token_does_nothing) {  // N6
   }
 }
 
+// A failed attempt after which the task is due at once, and to be claimed again.
+ports::Change::One again(const TaskRecord& record, WallTime now) {
+  ports::Change::One one = one_of(
+      record, transition_of({State::running, Event::error, State::retrying, core::Spends::attempt},
+                            record.task, now));
+  one.transition.wait = Duration::zero();
+  one.transition.due = now;
+  one.again = true;
+  return one;
+}
+
+// What it is then, by the words of the port.
+TaskRecord claimed_again(const TaskRecord& before, const ports::Change::One& one, WallTime now) {
+  TaskRecord after = moved(before, one, now);
+  core::apply(core::claim(after.task, now).value(), after.task);
+  after.owner = before.owner;
+  after.lease_end = before.lease_end;
+  return after;
+}
+
+TEST_P(StoreConformance, what_is_tried_again_at_once_is_claimed_again_in_the_same_step) {
+  submit();
+  (void)claim_one();
+  submit_many(3);  // what waits longer does not come first
+  TaskRecord record = find(id_of(1));
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    now_ += 2s;
+    const ports::Change::One one = again(record, now_);
+    ASSERT_EQ(change(one), Done::again);
+    EXPECT_EQ(change(one), Done::moved_on) << "once (N6)";
+    const std::string expected = text_of(claimed_again(record, one, now_));
+    record = find(record.id);
+    EXPECT_EQ(text_of(record), expected);
+    EXPECT_EQ(record.attempts.size(), static_cast<std::size_t>(attempt));
+    EXPECT_EQ(counts().count(State::running), 1U);
+    EXPECT_EQ(counts().count(State::retrying), 0U);
+    if (attempt == 2) reopen();
+    EXPECT_EQ(text_of(find(record.id)), expected);
+  }
+  now_ += 1s;
+  ports::Change::One end = one_of(
+      record, transition_of({State::running, Event::success, State::succeeded}, record.task, now_));
+  end.result = "done";
+  const std::string expected = text_of(moved(record, end, now_));
+  ASSERT_EQ(change(end), Done::applied);
+  EXPECT_EQ(text_of(find(record.id)), expected);
+  EXPECT_EQ(claim_ids(10).size(), 3U) << "it does not wait";
+}
+
+// N8, N10: whoever brings it back finds all that has happened.
+TEST_P(StoreConformance, what_was_claimed_again_is_overdue_when_its_lease_ends) {
+  submit();
+  TaskRecord record = claim_one();
+  record = find(record.id);
+  now_ += 1s;
+  ASSERT_EQ(change(again(record, now_)), Done::again);
+  record = find(record.id);
+  EXPECT_THAT(ask(ports::Overdue{.now = record.lease_end}), IsEmpty());
+  reopen();
+  now_ = record.lease_end + 1us;
+  const auto overdue = ask(ports::Overdue{.now = now_});
+  ASSERT_EQ(overdue.size(), 1U);
+  EXPECT_EQ(overdue[0].task, record.task);
+  EXPECT_EQ(move(overdue[0], Event::crash, State::retrying), Done::applied);
+  EXPECT_EQ(find(record.id).attempts.size(), 2U);
+  EXPECT_EQ(find(record.id).task.spent.attempts, record.task.spent.attempts);
+}
+
+TEST_P(StoreConformance, what_was_claimed_again_is_renewed_under_its_new_token) {
+  submit();
+  const TaskRecord first = claim_one();
+  ASSERT_EQ(change(again(find(first.id), now_)), Done::again);
+  const TaskRecord second = find(first.id);
+  EXPECT_THAT(ask(ports::Renew{{{first.id, first.task.token}, {second.id, second.task.token}},
+                               now_ + 10min}),
+              ElementsAre(false, true));
+  EXPECT_EQ(find(first.id).lease_end, now_ + 10min);
+  EXPECT_EQ(find(first.id).attempts.size(), 1U);
+}
+
+TEST_P(StoreConformance, nothing_is_claimed_again_from_a_queue_that_is_paused_or_full) {
+  submit_many(3);
+  const auto running = claim(3).tasks;
+  ask(ports::Configure{.queue = kQueue, .paused = true});
+  now_ += 1s;
+  EXPECT_EQ(change(again(find(running[0].id), now_)), Done::applied);
+  EXPECT_EQ(state_of(running[0].id), State::retrying);
+  // Room for one: the first of those that ask, when all changes are carried out.
+  ask(ports::Configure{.queue = kQueue, .paused = false, .concurrency = 1});
+  const auto done =
+      ask(ports::Change{{again(find(running[1].id), now_), again(find(running[2].id), now_)}});
+  EXPECT_THAT(done, ElementsAre(Done::again, Done::applied));
+  EXPECT_EQ(state_of(running[1].id), State::running);
+  EXPECT_EQ(state_of(running[2].id), State::retrying);
+  ask(ports::Configure{.queue = kQueue, .concurrency = 0});
+  EXPECT_THAT(claim_ids(10), testing::UnorderedElementsAre(running[0].id, running[2].id));
+}
+
+TEST_P(StoreConformance, what_waits_for_a_while_or_has_ended_is_not_claimed_again) {
+  submit_many(2);
+  const auto running = claim(2).tasks;
+  ports::Change::One later = again(find(running[0].id), now_);
+  later.transition.wait = 1s;
+  later.transition.due += 1s;
+  ports::Change::One ended = one_of(
+      running[1],
+      transition_of({State::running, Event::success, State::succeeded}, running[1].task, now_));
+  ended.again = true;
+  EXPECT_THAT(ask(ports::Change{{later, ended}}), ElementsAre(Done::applied, Done::applied));
+  EXPECT_EQ(state_of(running[0].id), State::retrying);
+  EXPECT_EQ(state_of(running[1].id), State::succeeded);
+}
+
 TEST_P(StoreConformance, a_change_to_running_is_refused_and_all_with_it) {
   const auto ids = submit_many(2);
   const TaskRecord first = find(ids[0]);

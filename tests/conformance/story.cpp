@@ -159,7 +159,8 @@ ports::Change Story::change(const Step& step) {
                            .token = task.task.token,
                            .transition = some_transition(task.task, how),
                            .result = {},
-                           .fingerprint = {}};
+                           .fingerprint = {},
+                           .again = how % 2 == 0};
     if (one.transition.to == State::succeeded) one.result = "done " + std::to_string(how % 10);
     if (one.transition.to == State::failed || one.transition.to == State::dead) {
       one.fingerprint = one_of(kGroups, how);
@@ -205,8 +206,11 @@ core::Transition Story::some_transition(const core::Task& task, std::uint32_t ho
   constexpr std::array kVerdicts = {VerdictKind::retry,     VerdictKind::retry,
                                     VerdictKind::throttle,  VerdictKind::give_up,
                                     VerdictKind::ambiguous, VerdictKind::success};
-  const core::TaskPolicy policy{
-      .attempts = 3, .crashes = 2, .deferrals = 4, .replays = 2, .wait = retry::fixed(2s)};
+  const core::TaskPolicy policy{.attempts = 3,
+                                .crashes = 2,
+                                .deferrals = 4,
+                                .replays = 2,
+                                .wait = retry::fixed(how / 2 % 2 == 0 ? 0s : 2s)};
   Verdict verdict;
   verdict.kind = one_of(kVerdicts, how / 7);
   Result<core::Transition> transition =

@@ -68,6 +68,7 @@ std::string text(const Asked<ports::Change>& asked) {
     text += fmt::format("\n  {} by {} to {}: {}", one.id.text(), to_string(one.transition.event),
                         to_string(one.transition.to),
                         done == Done::applied    ? "applied"
+                        : done == Done::again    ? "applied, and claimed again"
                         : done == Done::moved_on ? "moved on"
                                                  : "unknown task");
   }

@@ -41,6 +41,7 @@ std::string_view to_string(Happening happening) noexcept {
     case Happening::pause: return "pause";
     case Happening::concurrency: return "concurrency changed";
     case Happening::backlog: return "backlog changed";
+    case Happening::claimed_again: return "claimed again in one step";
     case Happening::stale_change: return "change came too late";
     case Happening::purge: return "purge";
   }

@@ -46,9 +46,10 @@ enum class Happening : std::uint8_t {
   replay,
   discard,
   pause,
-  concurrency,   // a queue's limit is changed
-  backlog,       // likewise, of those that wait
-  stale_change,  // a settlement that comes too late was refused by the store
+  concurrency,    // a queue's limit is changed
+  backlog,        // likewise, of those that wait
+  claimed_again,  // what failed was claimed again in one step with its settlement
+  stale_change,   // a settlement that comes too late was refused by the store
   purge,
 };
 inline constexpr std::size_t kHappenings = static_cast<std::size_t>(Happening::purge) + 1;

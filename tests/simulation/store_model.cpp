@@ -236,8 +236,38 @@ void StoreModel::saw(Asker asker, const Change& verb, const Change::Answer& answ
     parts_.breach->found("a change has not one answer for each task");
     return;
   }
-  for (std::size_t i = 0; i < answer.size(); ++i)
+  std::vector<KnownTask> before;
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    const auto found = tasks_.find(verb.changes[i].id);
+    before.push_back(found == tasks_.end() ? KnownTask() : found->second);
     changed(asker, verb.changes[i], answer[i]);
+  }
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    const Change::One& one = verb.changes[i];
+    if (!ports::is_to_be_claimed_again(one)) {
+      if (answer[i] == Change::Done::again)
+        broken(before[i], "was claimed again, which nobody asked");
+    } else if (answer[i] == Change::Done::applied || answer[i] == Change::Done::again) {
+      claimed_again(asker, before[i], answer[i]);
+    }
+  }
+}
+
+void StoreModel::claimed_again(Asker asker, const KnownTask& before, Change::Done done) {
+  KnownTask& known = tasks_.at(before.asked.id);
+  const bool may = !is_blocked(known.asked.queue);
+  if (may != (done == Change::Done::again)) {
+    broken(known,
+           may ? "was not claimed again, though it may be" : "was claimed again, and may not");
+  }
+  if (done != Change::Done::again) return;
+  line("life {}: task {} is claimed again", {asker.life, known.number});
+  parts_.stats->count(Happening::claimed_again);
+  on_claim_(asker, known,
+            {.queue = known.asked.queue, .owner = before.owner, .now = known.changed});
+  core::apply(core::claim(known.task, known.changed).value(), known.task);
+  known.owner = before.owner;
+  known.lease_end = before.lease_end;
 }
 
 void StoreModel::changed(Asker asker, const Change::One& one, Change::Done done) {
@@ -249,12 +279,13 @@ void StoreModel::changed(Asker asker, const Change::One& one, Change::Done done)
     return;
   }
   KnownTask& known = found->second;
-  line(done == Change::Done::applied ? "life {}: task {} with token {} is settled: "
-                                     : "life {}: task {} with token {} has moved on before: ",
+  const bool is_done = done == Change::Done::applied || done == Change::Done::again;
+  line(is_done ? "life {}: task {} with token {} is settled: "
+               : "life {}: task {} with token {} has moved on before: ",
        {asker.life, known.number, static_cast<std::int64_t>(one.token.value)},
        to_string(one.transition.event));
   const bool is_current = known.task.state == one.transition.from && known.task.token == one.token;
-  if (is_current != (done == Change::Done::applied)) {
+  if (is_current != is_done) {
     broken(known, is_current ? "a change that holds was refused"
                              : fmt::format("a change made from token {} and {} was carried out",
                                            one.token.value, to_string(one.transition.from)));

@@ -100,6 +100,7 @@ class StoreModel {
   void claimed(Asker asker, const ports::Claim& verb, const ports::TaskRecord& record);
   void check_left(const ports::Claim& verb, const ports::Claim::Answer& answer);
   void changed(Asker asker, const ports::Change::One& one, ports::Change::Done done);
+  void claimed_again(Asker asker, const KnownTask& before, ports::Change::Done done);
   void check_move(const KnownTask& task, const ports::Change::One& one);
   void check_wait(const KnownTask& task, const core::Transition& transition);
   void check_limits(const KnownTask& task);

@@ -50,6 +50,15 @@ TaskType untimed() {
   return type;
 }
 
+// Is tried again at once.
+TaskType hasty() {
+  TaskType type{.name = "hasty", .first_wait = {}};
+  type.policy.attempts = 6;
+  type.policy.wait = retry::fixed(Duration::zero());
+  type.policy.timeout = seconds(10);
+  return type;
+}
+
 TaskType unhandled() {
   return {.name = "unhandled",
           .policy = {},
@@ -61,7 +70,8 @@ TaskType unhandled() {
 }  // namespace
 
 std::span<const TaskType> task_types() {
-  static const std::vector<TaskType> types{plain(), fragile(), dependent(), untimed(), unhandled()};
+  static const std::vector<TaskType> types{plain(),   fragile(), dependent(),
+                                           untimed(), hasty(),   unhandled()};
   return types;
 }
 

@@ -86,6 +86,11 @@ void remember_note(TaskRecord& record, const core::Transition& transition, WallT
   if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
 }
 
+// What a claim has beside its token.
+MemoryStore::Had had_by(const TaskRecord& record) {
+  return {.owner = record.owner, .lease_end = record.lease_end};
+}
+
 std::string example_of(const core::Transition& transition) {
   if (transition.failure) return transition.failure->message;
   return transition.dead_reason ? std::string(to_string(*transition.dead_reason)) : "";
@@ -274,9 +279,28 @@ Result<Change::Answer> MemoryStore::run(const Change& verb) {
                     "owner and no lease. Claim it");
   }
   Change::Answer answers;
-  for (const Change::One& one : verb.changes)
+  std::vector<Had> had;  // by each, before
+  for (const Change::One& one : verb.changes) {
+    const auto found = tasks_.find(one.id);
+    had.push_back(found == tasks_.end() ? Had() : had_by(found->second.record));
     answers.push_back(change(one));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Change::One& one = verb.changes[i];
+    if (answers[i] != Change::Done::applied || !is_to_be_claimed_again(one)) continue;
+    if (claim_again(tasks_.at(one.id).record, had[i])) answers[i] = Change::Done::again;
+  }
   return answers;
+}
+
+bool MemoryStore::claim_again(TaskRecord& record, const Had& had) {
+  if (is_blocked(record.queue)) return false;
+  const auto transition = core::claim(record.task, record.changed);
+  if (!transition) return false;
+  core::apply(*transition, record.task);
+  record.owner = had.owner;
+  record.lease_end = had.lease_end;
+  return true;
 }
 
 Change::Done MemoryStore::change(const Change::One& one) {

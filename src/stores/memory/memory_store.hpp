@@ -35,6 +35,11 @@ class MemoryStore final : public ports::Store {
     bool operator==(const Settings&) const = default;
   };
 
+  struct Had {  // a claim, beside its token
+    std::string owner = {};
+    WallTime lease_end{};
+  };
+
   void carry_out(std::span<ports::Request> batch) override;
 
   // What is in it, for checks after each step of a simulation.
@@ -76,6 +81,7 @@ class MemoryStore final : public ports::Store {
   [[nodiscard]] bool is_full(const std::string& queue) const;
   [[nodiscard]] std::optional<WallTime> next_due(const std::string& queue) const;
   ports::Change::Done change(const ports::Change::One& one);
+  bool claim_again(ports::TaskRecord& record, const Had& had);  // false: it waits
   void enter_group(const ports::TaskRecord& record, std::string_view example);
   void leave_group(const ports::TaskRecord& record);
   void audit_records(bool repair, ports::AuditReport& report);

@@ -210,34 +210,37 @@ std::uint64_t read_big_endian(std::string_view bytes) noexcept {
   return value;
 }
 
-void append_new_record(std::string& bytes, const ports::NewTask& task) {
-  const std::size_t begin = bytes.size();
-  const std::uint8_t carried = task.carried ? kWasCarried : 0;
-  append_beginning(bytes, {.flags = carried,
-                           .spent = {.attempts = std::max(task.attempts, 0)},
-                           .due = task.due,
-                           .changed = task.created,
-                           .deadline = task.deadline});
-  append_8(bytes, 0);  // lease
-  append_4(bytes, 0);  // owner
-  append_8(bytes, 0);  // carried with no token, if at all
-  append_1(bytes, static_cast<std::uint8_t>(task.priority + 100));
-  append_time(bytes, task.created);
-  append_1(bytes, (task.retry_on_failure ? kRetryOnFailure : 0) |
+NewRecord new_record(const ports::NewTask& task) {
+  NewRecord record;
+  std::string& before = record.before;
+  append_beginning(before, {.flags = task.carried ? kWasCarried : std::uint8_t{0},
+                            .spent = {.attempts = std::max(task.attempts, 0)},
+                            .due = task.due,
+                            .changed = task.created,
+                            .deadline = task.deadline});
+  append_8(before, 0);  // lease
+  append_4(before, 0);  // owner
+  append_8(before, 0);  // carried with no token, if at all
+  std::string& after = record.after;
+  after.reserve(task.payload.size() + task.type.size() + task.key.size() + task.trace.size() + 64);
+  append_1(after, static_cast<std::uint8_t>(task.priority + 100));
+  append_time(after, task.created);
+  append_1(after, (task.retry_on_failure ? kRetryOnFailure : 0) |
                       (task.limits.attempts ? kOwnAttempts : 0) |
                       (task.limits.timeout ? kOwnTimeout : 0));
-  const std::size_t offset = bytes.size();
-  append_4(bytes, 0);
-  append_text(bytes, task.type);
-  append_text(bytes, task.key);
-  append_text(bytes, task.trace);
-  if (task.limits.attempts) append_4(bytes, static_cast<std::uint32_t>(*task.limits.attempts));
-  if (task.limits.timeout) append_signed(bytes, task.limits.timeout->count());
+  const std::size_t offset = after.size();
+  append_4(after, 0);
+  append_text(after, task.type);
+  append_text(after, task.key);
+  append_text(after, task.trace);
+  if (task.limits.attempts) append_4(after, static_cast<std::uint32_t>(*task.limits.attempts));
+  if (task.limits.timeout) append_signed(after, task.limits.timeout->count());
   constexpr std::size_t kNumberAndQueue = 12;
   std::string payload_begins;
-  append_4(payload_begins, bytes.size() - begin + kNumberAndQueue);
-  bytes.replace(offset, payload_begins.size(), payload_begins);
-  bytes += task.payload;
+  append_4(payload_begins, before.size() + kNumberAndQueue + after.size());
+  after.replace(offset, payload_begins.size(), payload_begins);
+  after += task.payload;
+  return record;
 }
 
 namespace {
@@ -275,6 +278,7 @@ std::string said_by(const ports::Change::One& one) {
 }
 
 constexpr unsigned kAttemptsShift = 3;  // their number, in the flags of a record
+constexpr std::uint64_t kAgain = 128;   // among the flags of a change
 
 }  // namespace
 
@@ -290,7 +294,7 @@ void append_change(std::string& bytes, const ports::Change::One& one) {
   append_8(bytes, one.token.value);
   append_1(bytes, static_cast<std::uint8_t>(one.transition.from));
   append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
-  append_1(bytes, flags_of(one));
+  append_1(bytes, flags_of(one) | (is_to_be_claimed_again(one) ? kAgain : 0));
   append_beginning(bytes, beginning_after(one));
   append_text(bytes, said_by(one));
   bytes += example_of(one);
@@ -319,9 +323,14 @@ void append_settlement(std::vector<std::string>& words, const ports::Change::One
   const std::string_view head = claimed.head;
   std::string& member = words.emplace_back(head.substr(87, 8));
   member += id_bytes(one.id);
-  append_8(words.emplace_back(), one.token.value);
   const auto flags = static_cast<std::uint8_t>(head[1]);
   Beginning after = beginning_after(one);
+  std::string& token = words.emplace_back();
+  append_8(token, one.token.value);
+  if (is_to_be_claimed_again(one)) {
+    append_8(token, after.token.value + 1);
+    append_time(token, after.changed);
+  }
   after.flags = static_cast<std::uint8_t>((flags & kWasCarried) |
                                           (((flags >> kAttemptsShift) + 1) << kAttemptsShift));
   std::string& beginning = words.emplace_back();
@@ -340,12 +349,25 @@ void append_settlement(std::vector<std::string>& words, const ports::Change::One
   append_text(attempts, attempt);
 }
 
+Claimed claimed_again(std::span<const std::string> words, const Claimed& before) {
+  const std::string_view token = words[2];
+  return {.token = {read_big_endian(token.substr(8, 8))},
+          .head = words[3] + before.head.substr(words[3].size()),
+          .attempts = words[4],
+          .owner = before.owner,
+          .since = wall_time(token.substr(16, 8))};
+}
+
 Course course_of(const ports::Change::One& one, const Claimed& claimed) {
   const core::Transition& transition = one.transition;
   Course course{
       .queue = std::to_string(read_big_endian(std::string_view(claimed.head).substr(95, 4))),
       .priority = std::to_string(static_cast<std::uint8_t>(claimed.head[99])),
       .to = std::to_string(static_cast<int>(transition.to))};
+  if (is_to_be_claimed_again(one)) {
+    course.priority.clear();
+    course.to = "again";
+  }
   if (transition.to == State::failed || transition.to == State::dead) {
     append_1(course.group, static_cast<std::uint8_t>(transition.to));
     append_8(course.group, one.fingerprint.value());

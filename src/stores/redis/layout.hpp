@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,12 @@ void append_4(std::string& bytes, std::uint64_t value);
 void append_8(std::string& bytes, std::uint64_t value);
 [[nodiscard]] std::uint64_t read_big_endian(std::string_view bytes) noexcept;
 
-// The record of a new task, without its number and its queue, which the script knows.
-void append_new_record(std::string& bytes, const ports::NewTask& task);
+// The record of a new task, up to its number and queue, which the script knows, and from there on.
+struct NewRecord {
+  std::string before;
+  std::string after;
+};
+[[nodiscard]] NewRecord new_record(const ports::NewTask& task);
 
 // How a change is handed to its script.
 void append_change(std::string& bytes, const ports::Change::One& one);
@@ -52,7 +57,7 @@ struct Claimed {
 // same way is handed over together.
 struct Course {
   std::string queue = {};     // its number
-  std::string priority = {};  // as in keys
+  std::string priority = {};  // as in keys; empty: it is to be claimed again
   std::string to = {};
   std::string group = {};  // state and fingerprint; empty: none
 
@@ -63,6 +68,8 @@ struct Course {
 inline constexpr std::size_t kSettlementWords = 5;
 void append_settlement(std::vector<std::string>& words, const ports::Change::One& one,
                        const Claimed& claimed);
+// The claim that it has when it was claimed again, from the words that were handed over.
+[[nodiscard]] Claimed claimed_again(std::span<const std::string> words, const Claimed& before);
 // No room for one more attempt: an old one has to go, which its script knows how to do.
 [[nodiscard]] bool has_all_attempts(const Claimed& claimed) noexcept;
 // Of a group that is new with it.

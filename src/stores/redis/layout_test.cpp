@@ -14,11 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 
 // As a script completes it.
-std::string with_number_and_queue(std::string record) {
-  std::string number_and_queue;
-  append_8(number_and_queue, 17);
-  append_4(number_and_queue, 3);
-  return record.insert(87, number_and_queue);
+std::string with_number_and_queue(NewRecord record) {
+  append_8(record.before, 17);
+  append_4(record.before, 3);
+  return record.before + record.after;
 }
 
 TEST(RedisLayout, a_new_record_is_read_as_it_was_written) {
@@ -36,9 +35,7 @@ TEST(RedisLayout, a_new_record_is_read_as_it_was_written) {
   task.attempts = 2;
   task.carried = true;
   task.retry_on_failure = true;
-  std::string bytes;
-  append_new_record(bytes, task);
-  const auto kept = read_record(task.id, with_number_and_queue(bytes));
+  const auto kept = read_record(task.id, with_number_and_queue(new_record(task)));
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->number, 17);
   EXPECT_EQ(kept->carried, core::Token{});
@@ -62,9 +59,7 @@ RC_GTEST_PROP(RedisLayout, bytes_that_are_not_ours_do_no_harm, (const std::strin
   (void)read_attempts(bytes, record);
   ports::NewTask task;
   task.payload = bytes;
-  std::string whole;
-  append_new_record(whole, task);
-  whole = with_number_and_queue(std::move(whole));
+  const std::string whole = with_number_and_queue(new_record(task));
   const auto kept = read_record(TaskId(), whole);
   RC_ASSERT(kept.has_value());
   RC_ASSERT(kept->record.payload == bytes);

@@ -1,7 +1,9 @@
 // How what was decided is carried out: settlements of what was claimed here, worked out here, and
 // all other changes, which their script works out.
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -20,6 +22,7 @@ constexpr std::size_t kMostRemembered = 100'000;
 
 Change::Done done(char told) {
   if (told == 'a') return Change::Done::applied;
+  if (told == 'c') return Change::Done::again;
   return told == 'm' ? Change::Done::moved_on : Change::Done::unknown_task;
 }
 
@@ -37,23 +40,48 @@ struct Company {
 struct RedisStore::Slice {
   std::vector<std::size_t> changes;  // places in the verb
   std::vector<Company> companies;    // of settlements
+  std::vector<Company> again;        // of those that are to be claimed again: they come last
   std::set<TaskId> tasks;
   std::size_t bytes = 0;
+  std::span<const std::string> last_words;  // of what was settled last
 
   [[nodiscard]] bool is_full() const { return tasks.size() >= kMostTasks || bytes >= kMostBytes; }
 
   void settle(const Change::One& one, std::size_t place, const Claimed& claimed) {
     Course course = course_of(one, claimed);
-    auto company = std::find_if(companies.rbegin(), companies.rend(),
+    auto& all = is_to_be_claimed_again(one) ? again : companies;
+    auto company = std::find_if(all.rbegin(), all.rend(),
                                 [&](const Company& known) { return known.course == course; });
-    if (company == companies.rend()) {
-      companies.push_back({.course = std::move(course), .example = example_of(one)});
-      company = companies.rbegin();
+    if (company == all.rend()) {
+      all.push_back({.course = std::move(course), .example = example_of(one)});
+      company = all.rbegin();
     }
     company->places.push_back(place);
     append_settlement(company->words, one, claimed);
+    last_words = std::span(company->words).last(kSettlementWords);
     bytes += company->words.back().size();  // its attempts: the others are small
   }
+
+  // One that is to be claimed again looks at what all others have done, so where it has to go as a
+  // change, they do so too.
+  void settle_together(const Change& verb) {
+    const auto is_again = [&](std::size_t place) {
+      return is_to_be_claimed_again(verb.changes[place]);
+    };
+    if (std::ranges::none_of(changes, is_again)) return;
+    for (auto* all : {&companies, &again}) {
+      for (const Company& company : *all)
+        changes.insert(changes.end(), company.places.begin(), company.places.end());
+      all->clear();
+    }
+    std::ranges::sort(changes);
+  }
+};
+
+// Claims that there will be if the answer says so.
+struct RedisStore::Renewed {
+  std::size_t place;  // in the verb
+  Claimed claimed;
 };
 
 void RedisStore::remember(const TaskId& id, Claimed claimed) {
@@ -79,6 +107,7 @@ void RedisStore::plan(Asked<Change>& asked) {
   }
   const std::size_t first = pipeline_.size();
   std::vector<std::size_t> order;  // in which they are answered
+  std::vector<Renewed> renewed;
   Slice slice;
   for (std::size_t at = 0; at < changes.size(); ++at) {
     if (slice.is_full() || slice.tasks.contains(changes[at].id)) {
@@ -87,12 +116,16 @@ void RedisStore::plan(Asked<Change>& asked) {
     slice.tasks.insert(changes[at].id);
     if (const Claimed* const known = claim_of(changes[at])) {
       slice.settle(changes[at], at, *known);
+      if (is_to_be_claimed_again(changes[at])) {
+        renewed.push_back({at, claimed_again(slice.last_words, *known)});
+      }
     } else {
       slice.changes.push_back(at);
     }
   }
-  send(asked.verb, slice, order);
-  then(first, [this, &asked, order = std::move(order)](Replies replies) {
+  send(asked.verb, std::move(slice), order);
+  then(first, [this, &asked, order = std::move(order),
+               renewed = std::move(renewed)](Replies replies) mutable {
     Change::Answer answers(asked.verb.changes.size(), Change::Done::unknown_task);
     std::size_t next = 0;
     for (auto& reply : replies) {
@@ -106,11 +139,16 @@ void RedisStore::plan(Asked<Change>& asked) {
     }
     for (const Change::One& one : asked.verb.changes)
       claims_.erase(one.id);
+    for (Renewed& one : renewed) {
+      if (answers[one.place] != Change::Done::again) continue;
+      remember(asked.verb.changes[one.place].id, std::move(one.claimed));
+    }
     asked.answer = std::move(answers);
   });
 }
 
-void RedisStore::send(const Change& verb, const Slice& slice, std::vector<std::size_t>& order) {
+void RedisStore::send(const Change& verb, Slice slice, std::vector<std::size_t>& order) {
+  slice.settle_together(verb);
   if (!slice.changes.empty()) {
     std::vector<std::string> arguments;
     for (const std::size_t place : slice.changes)
@@ -118,11 +156,14 @@ void RedisStore::send(const Change& verb, const Slice& slice, std::vector<std::s
     call_once(scripts().change, Words(arguments.begin(), arguments.end()));
     order.insert(order.end(), slice.changes.begin(), slice.changes.end());
   }
-  if (slice.companies.empty()) return;
+  auto& companies = slice.companies;
+  companies.insert(companies.end(), std::make_move_iterator(slice.again.begin()),
+                   std::make_move_iterator(slice.again.end()));
+  if (companies.empty()) return;
   Words words;
   std::vector<std::string> counts;
-  counts.reserve(slice.companies.size());
-  for (const Company& company : slice.companies) {
+  counts.reserve(companies.size());
+  for (const Company& company : companies) {
     counts.push_back(std::to_string(company.places.size()));
     words.insert(words.end(), {company.course.queue, company.course.priority, company.course.to,
                                counts.back(), company.course.group, company.example});

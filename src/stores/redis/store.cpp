@@ -1,6 +1,7 @@
 #include "stores/redis/store.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -18,12 +19,32 @@ std::unexpected<Error> refusal() {
   return fail(ErrorCode::invalid_argument, "store", "a reader was asked to change something");
 }
 
-// A task as its script is handed it.
-void append_submission(std::string& bytes, const ports::NewTask& task, std::size_t which_queue) {
-  bytes += id_bytes(task.id);
-  append_2(bytes, which_queue);
-  append_1(bytes, (task.key.empty() ? 0U : 1U) | (task.delivered ? 2U : 0U));
-  append_new_record(bytes, task);
+// Tasks that follow each other and are alike, as their script is handed them.
+struct Submissions {
+  std::size_t queue;  // which, from 1
+  unsigned flags;
+  int priority;
+  std::vector<std::string> words = {};
+
+  [[nodiscard]] bool takes(const Submissions& other) const {
+    return queue == other.queue && flags == other.flags && priority == other.priority;
+  }
+};
+
+Submissions alike(const ports::NewTask& task, std::size_t queue) {
+  return {.queue = queue,
+          .flags = (task.key.empty() ? 0U : 1U) | (task.delivered ? 2U : 0U),
+          .priority = task.priority};
+}
+
+// In bytes.
+std::size_t add(Submissions& to, const ports::NewTask& task) {
+  NewRecord record = new_record(task);
+  to.words.emplace_back(id_bytes(task.id));
+  to.words.push_back(std::to_string(microseconds(task.due)));
+  to.words.push_back(std::move(record.before));
+  to.words.push_back(std::move(record.after));
+  return to.words.back().size();
 }
 
 Result<Submit::Accepted> accepted(std::string_view told, const ports::NewTask& task) {
@@ -154,23 +175,33 @@ void RedisStore::plan(Asked<Submit>& asked) {
   std::vector<std::size_t> sent;  // those that are not refused here
   for (std::size_t at = 0; at < tasks.size();) {
     Words queues;
-    std::vector<std::string> submissions;
+    std::vector<Submissions> companies;
     std::size_t bytes = 0;
-    for (; at < tasks.size() && submissions.size() < kMostTasks && bytes < kMostBytes; ++at) {
+    const std::size_t sent_before = sent.size();
+    for (; at < tasks.size() && sent.size() - sent_before < kMostTasks && bytes < kMostBytes;
+         ++at) {
       const ports::NewTask& task = tasks[at];
       if (task.payload.size() > ports::kMostPayloadBytes) continue;
       auto queue = std::ranges::find(queues, std::string_view(task.queue));
       if (queue == queues.end()) queue = queues.insert(queues.end(), task.queue);
-      const auto which = static_cast<std::size_t>(queue - queues.begin()) + 1;
-      append_submission(submissions.emplace_back(), task, which);
-      bytes += submissions.back().size();
+      const Submissions like = alike(task, static_cast<std::size_t>(queue - queues.begin()) + 1);
+      if (companies.empty() || !companies.back().takes(like)) companies.push_back(like);
+      bytes += add(companies.back(), task);
       sent.push_back(at);
     }
-    if (submissions.empty()) continue;
+    if (companies.empty()) continue;
     const std::string many = std::to_string(queues.size());
     Words words{many};
     words.insert(words.end(), queues.begin(), queues.end());
-    words.insert(words.end(), submissions.begin(), submissions.end());
+    std::deque<std::string> numbers;
+    const auto number = [&](auto value) -> std::string_view {
+      return numbers.emplace_back(std::to_string(value));
+    };
+    for (const Submissions& company : companies) {
+      words.insert(words.end(), {number(company.queue), number(company.flags),
+                                 number(company.priority + 100), number(company.words.size() / 4)});
+      words.insert(words.end(), company.words.begin(), company.words.end());
+    }
     call_once(scripts().submit, words);
   }
   then(first, [&asked, sent = std::move(sent)](Replies replies) {

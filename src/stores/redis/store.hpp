@@ -83,7 +83,8 @@ class RedisStore final : public ports::Store {
 
   // Of a Change (settle.cpp). `order`: where in the verb each of the answers belongs.
   struct Slice;
-  void send(const ports::Change& verb, const Slice& slice, std::vector<std::size_t>& order);
+  struct Renewed;
+  void send(const ports::Change& verb, Slice slice, std::vector<std::size_t>& order);
   [[nodiscard]] const Claimed* claim_of(const ports::Change::One& one) const;
   void remember(const TaskId& id, Claimed claimed);
 

@@ -68,6 +68,7 @@ Writer::Statements::Statements(Database& database)
                  "select t.seq, t.queue, -t.priority, t.due, t.state, t.token, s.token, p.state,"
                  " p.token, p.fingerprint from task t left join succeeded s on s.seq = t.seq"
                  " left join parked p on p.seq = t.seq where t.id = ?1"),
+      run_again(database, "update running set token = ?2, started = ?3 where seq = ?1"),
       end_running(database, "delete from running where seq = ?1"),
       succeed(database, "insert into succeeded values (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
       wait_again(database,

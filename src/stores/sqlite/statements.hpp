@@ -41,6 +41,7 @@ struct Writer::Statements {
 
   // change
   Statement find_known;
+  Statement run_again;
   Statement end_running;
   Statement succeed;
   Statement wait_again;  // the wide row of a task that is put off

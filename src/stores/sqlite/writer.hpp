@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <holdfast/log.hpp>
 
@@ -87,9 +88,18 @@ class Writer final : public ports::Store {
   Result<ports::Change::Answer> answer(const ports::Change& verb);
   ports::Change::Done change_running(const ports::Change::One& change);
   ports::Change::Done change_other(const ports::Change::One& change);
+  struct Again {
+    Claimed claim;
+    std::size_t place = 0;  // in the verb
+  };
+  ports::Change::Done put_by(const ports::Change::One& change, std::vector<Again>& again);
+  bool claim_again(const ports::Change::One& change, Claimed claim);  // false: it waits
+  [[nodiscard]] bool is_blocked(Names::Id queue) const;
   std::optional<Known> known(const TaskId& id);
+  void wait_again(std::int64_t seq, const core::Transition& transition);
   // `task`: Claimed or Known.
   void put_to_wait(const auto& task, const core::Transition& transition);
+  void join_waiting(const auto& task, const core::Transition& transition);
   void put_aside(std::int64_t seq, const ports::Change::One& change);
   void park(std::int64_t seq, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);

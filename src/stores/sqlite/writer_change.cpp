@@ -42,21 +42,78 @@ Result<Change::Answer> Writer::answer(const Change& verb) {
   }
   Change::Answer answers;
   answers.reserve(verb.changes.size());
+  std::vector<Again> again;
   for (const Change::One& change : verb.changes) {
     const bool from_running = change.transition.from == State::running;
-    answers.push_back(from_running ? change_running(change) : change_other(change));
+    if (is_to_be_claimed_again(change)) {
+      answers.push_back(put_by(change, again));
+      if (answers.back() == Change::Done::applied) again.back().place = answers.size() - 1;
+    } else {
+      answers.push_back(from_running ? change_running(change) : change_other(change));
+    }
+  }
+  for (const Again& one : again) {
+    if (claim_again(verb.changes[one.place], one.claim)) {
+      answers[one.place] = Change::Done::again;
+    }
   }
   return answers;
 }
 
-void Writer::put_to_wait(const auto& task, const Transition& transition) {
+// What is to be claimed again: settled but for where it goes.
+Change::Done Writer::put_by(const Change::One& change, std::vector<Again>& again) {
+  const auto found = claimed_.find(change.id);
+  if (found == claimed_.end()) {
+    return known(change.id) ? Change::Done::moved_on : Change::Done::unknown_task;
+  }
+  if (found->second.token != change.token) return Change::Done::moved_on;
+  again.push_back({.claim = found->second});
+  claimed_.erase(found);
+  tally_.move(again.back().claim.queue, State::running, change.transition.to);
+  remember_attempt(again.back().claim, change.transition);
+  wait_again(again.back().claim.seq, change.transition);
+  return Change::Done::applied;
+}
+
+bool Writer::claim_again(const Change::One& change, Claimed claim) {
+  const Transition& transition = change.transition;
+  if (is_blocked(claim.queue)) {
+    statements_->end_running.run(claim.seq);
+    join_waiting(claim, transition);
+    return false;
+  }
+  claim.token = {transition.token.value + 1};
+  claim.started = to_us(time_of(transition));
+  statements_->run_again.run(claim.seq, claim.token.value, claim.started);
+  claimed_.insert_or_assign(change.id, claim);
+  tally_.move(claim.queue, transition.to, State::running);
+  return true;
+}
+
+bool Writer::is_blocked(Names::Id queue) const {
+  const auto found = queues_.find(queue);
+  if (found == queues_.end()) return false;
+  const QueueSettings& settings = found->second;
+  return settings.paused ||
+         (settings.concurrency > 0 && tally_.count(queue, State::running) >= settings.concurrency);
+}
+
+void Writer::wait_again(std::int64_t seq, const Transition& transition) {
   const core::Spent& spent = transition.spent;
-  const int state = static_cast<int>(transition.to);
-  statements_->wait_again.run(task.seq, state, transition.token.value, transition.due,
-                              time_of(transition), spent.attempts, spent.crashes, spent.deferrals,
-                              spent.replays, transition.previous_wait.count(), transition.deadline);
-  statements_->join_waiting.run(task.queue, task.rank, transition.due, task.seq, state,
-                                transition.token.value);
+  statements_->wait_again.run(seq, static_cast<int>(transition.to), transition.token.value,
+                              transition.due, time_of(transition), spent.attempts, spent.crashes,
+                              spent.deferrals, spent.replays, transition.previous_wait.count(),
+                              transition.deadline);
+}
+
+void Writer::put_to_wait(const auto& task, const Transition& transition) {
+  wait_again(task.seq, transition);
+  join_waiting(task, transition);
+}
+
+void Writer::join_waiting(const auto& task, const Transition& transition) {
+  statements_->join_waiting.run(task.queue, task.rank, transition.due, task.seq,
+                                static_cast<int>(transition.to), transition.token.value);
 }
 
 Change::Done Writer::change_running(const Change::One& change) {

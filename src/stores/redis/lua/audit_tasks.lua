@@ -89,7 +89,7 @@ end
 
 local function look_at_attempts(id, head)
   local many = attempts_of(head)
-  local has = call('EXISTS', root .. 'a' .. id) == 1
+  local has = call('EXISTS', root .. 'a' .. id) == 1 or attempts_text(id, call('HGET', root .. 'R', id)) ~= ''
   if many > 0 and not has then
     find(id, 'has no attempts where it should', function()
       write(id, 1, string.char(head:byte(2) - 8 * many))

@@ -1,8 +1,10 @@
 -- Carries out what the rules decided, each change only if its task is still in that state with that token.
 -- Arguments: caller, call; and for each change, no task twice: 16 bytes id, 8 token, 1 state it comes from,
---   1 event, 1 flags (1 has a failure, 2 has a result), 67 bytes the beginning of its record afterwards,
---   4 length of failure and result as they stand in an attempt, these, and an example for a new group.
--- Returns a text with one letter for each: "a" applied, "m" it has moved on, "u" there is no such task.
+--   1 event, 1 flags (1 has a failure, 2 has a result, 128 it runs and is to be claimed again), 67 bytes the
+--   beginning of its record afterwards, 4 length of failure and result as they stand in an attempt, these, and
+--   an example for a new group.
+-- Returns a text with one letter for each: "a" applied, "c" applied and claimed again, "m" it has moved on,
+--   "u" there is no such task.
 local before = told_before()
 if before then return before end
 
@@ -70,15 +72,17 @@ local function score_of(time8)
   return last_score
 end
 
+-- Nothing where the task is to be claimed again: that is answered at the end.
 local function change(argument)
   local id = argument:sub(1, 16)
   local place = root .. 't' .. id
-  local old = head_of(id)
+  local old, claim = head_of(id)
   if old == '' then return 'u' end
   local from = old:byte(1)
   if from ~= argument:byte(25) or old:sub(20, 27) ~= argument:sub(17, 24) then return 'm' end
 
-  local flags = argument:byte(27)
+  local flags = argument:byte(27) % 128
+  local again = argument:byte(27) >= 128
   local has_failure = flags % 2 == 1
   local head = argument:sub(28, 94)
   local to = head:byte(1)
@@ -86,8 +90,8 @@ local function change(argument)
 
   local queue = queue_of(old)
   local member = old:sub(88, 95) .. id
-  append(leaves, place_of(from, old), member)
-  if from == RUNNING then
+  if not again then append(leaves, place_of(from, old), member) end
+  if from == RUNNING and not again then
     done[#done + 1] = id
     count(ended, read('>I4', old, 76), 1)
     count(freed, queue, 1)
@@ -96,20 +100,31 @@ local function change(argument)
   end
 
   local many = attempts_of(old)
+  local its_attempts
   if from == RUNNING or has_failure then
-    local all = many > 0 and call('GET', root .. 'a' .. id) or ''
+    local all = many > 0 and attempts_text(id, claim) or ''
     if many >= MOST_ATTEMPTS and all ~= '' then
       all = without_first(all, has_failure)
     else
       many = many + 1
     end
-    attempts[#attempts + 1] = root .. 'a' .. id
-    attempts[#attempts + 1] = all .. attempt_of(old, head, argument:sub(26, 26), argument:sub(27, 27),
-                                                argument:sub(99, said_end))
+    its_attempts = all .. attempt_of(old, head, argument:sub(26, 26), string.char(flags),
+                                     argument:sub(99, said_end))
   end
 
   local marks = string.char(bit.band(head:byte(2), 2) + bit.band(old:byte(2), 4) + 8 * many)
-  call('SETRANGE', place, 0, head:sub(1, 1) .. marks .. head:sub(3) .. '\0\0\0\0\0\0\0\0\0\0\0\0')
+  local beginning = head:sub(1, 1) .. marks .. head:sub(3) .. '\0\0\0\0\0\0\0\0\0\0\0\0'
+  if again then
+    gather_again(queue, { score = score_of(head:sub(28, 35)), member = member, beginning = beginning,
+                          begins = i8(read('>i8', head, 20) + 1) .. head:sub(36, 43),
+                          tail = old:sub(68, 79), attempts = its_attempts })
+    return nil
+  end
+  call('SETRANGE', place, 0, beginning)
+  if its_attempts then
+    attempts[#attempts + 1] = root .. 'a' .. id
+    attempts[#attempts + 1] = its_attempts
+  end
   local to_place = place_of(to, old)
   if is_waiting(to) then
     append(enters, to_place, score_of(head:sub(28, 35)))
@@ -132,9 +147,9 @@ local function change(argument)
   return 'a'
 end
 
-local answers = {}
 for at = 3, #ARGV do
-  answers[#answers + 1] = change(ARGV[at])
+  local answer = change(ARGV[at])
+  if answer then answers[#answers + 1] = answer end
 end
 
 carry_out_changes()

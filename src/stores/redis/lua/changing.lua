@@ -5,6 +5,8 @@ local attempts, done = {}, {}  -- keys and values; ids of what runs no more
 local counts, ended = {}, {}   -- by queue and state; by owner
 local woken, freed = {}, {}    -- by queue
 local groups = {}
+local answers = {}
+local staying = {}             -- by queue, what is to be claimed again
 
 -- Those that come to one group go there together. `which`: 1 state, 8 fingerprint; `score` and `changed8`
 -- are the same time.
@@ -22,7 +24,63 @@ local function gather_group(which, example, score, member, changed8)
   group[#group + 1] = member
 end
 
+-- A task that is to be claimed again: `score`, where it would wait; `member`; `begins`, 8 its next token and 8
+-- since when; `tail`, 8 the end of its lease and 4 its owner; `beginning` of its record, and its `attempts`.
+local function gather_again(queue, task)
+  answers[#answers + 1] = 'a'
+  task.place = #answers
+  append(staying, queue, task)
+end
+
+-- How many more may run, when all that was gathered is carried out.
+local function room_of(queue)
+  local settings = call('HMGET', root .. 'c' .. queue, 'paused', 'concurrency', RUNNING)
+  if settings[1] == '1' then return 0 end
+  local concurrency = tonumber(settings[2] or 0)
+  if concurrency == 0 then return math.huge end
+  return math.max(concurrency - (settings[3] or 0) - (counts[queue .. ':' .. RUNNING] or 0), 0)
+end
+
+-- Where there is no room for it, it waits like any other.
+local function put_to_wait(queue, task)
+  local id = task.member:sub(9)
+  local place = root .. 't' .. id
+  local priority = call('GETRANGE', place, 99, 99):byte()
+  call('SETRANGE', place, 0, task.beginning)
+  attempts[#attempts + 1] = root .. 'a' .. id
+  attempts[#attempts + 1] = task.attempts
+  append(leaves, root .. 'r', task.member)
+  append(enters, root .. 'w' .. queue .. ':' .. priority, task.score)
+  append(enters, root .. 'w' .. queue .. ':' .. priority, task.member)
+  call('ZADD', root .. 'p' .. queue, -priority, priority)
+  done[#done + 1] = id
+  count(ended, read('>I4', task.tail, 9), 1)
+  count(counts, queue .. ':' .. RETRYING, 1)
+  count(freed, queue, 1)
+  count(woken, queue, 1)
+end
+
+local function claim_again()
+  for queue, tasks in pairs(staying) do
+    count(counts, queue .. ':' .. RUNNING, -#tasks)
+    local stay = math.min(room_of(queue), #tasks)
+    local claims = {}
+    for at, task in ipairs(tasks) do
+      if at <= stay then
+        answers[task.place] = 'c'
+        claims[#claims + 1] = task.member:sub(9)
+        claims[#claims + 1] = task.begins .. task.tail .. task.beginning .. task.attempts
+      else
+        put_to_wait(queue, task)
+      end
+    end
+    in_slices('HSET', root .. 'R', claims)
+    count(counts, queue .. ':' .. RUNNING, stay)
+  end
+end
+
 local function carry_out_changes()
+  claim_again()
   in_slices('HDEL', root .. 'R', done)
   for place, members in pairs(leaves) do
     in_slices('ZREM', place, members)

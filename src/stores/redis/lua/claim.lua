@@ -52,7 +52,7 @@ local answer = { '', '', now8, lease8 }
 local kept = { '', '', now8, lease8 }
 local bytes_left = tonumber(ARGV[9])
 local runs, claims = {}, {}
-local rest_of_claim
+local rest_of_claim, last_token, last_claim
 local from = { [PENDING] = 0, [RETRYING] = 0 }
 local next_member, next_score
 
@@ -85,7 +85,11 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
         end
         local state = record:byte(1)
         claims[#claims + 1] = id
-        claims[#claims + 1] = claim_of(record, rest_of_claim)
+        local token8 = record:sub(20, 27)
+        if token8 ~= last_token then  -- mostly none was claimed before
+          last_token, last_claim = token8, claim_of(record, rest_of_claim)
+        end
+        claims[#claims + 1] = last_claim
         runs[#runs + 1] = lease_text
         runs[#runs + 1] = member
         from[state] = (from[state] or 0) + 1

@@ -22,7 +22,9 @@
 --   114 length, type; length, key; length, trace; own attempts, own timeout; payload
 -- In n, each id has a 1 before it; zeros: that number has no task any more.
 -- While a task runs, its record is as it was while it waited, and R has its claim: 8 token, 8 since when, 8 end
--- of the lease, 4 owner. So many are claimed and settled with few commands.
+-- of the lease, 4 owner. So many are claimed and settled with few commands. Of one that was claimed again in
+-- the same step in which its last attempt ended, also what is different since: 79 the beginning of its record,
+-- and all its attempts.
 -- Members of sorted sets are <number><id>: what has the same score stands as it was submitted.
 --
 -- Attempts, one behind the other: 4 length, then 8 token, 1 event, 8 started, 8 ended, 2 length and owner, 1
@@ -34,6 +36,8 @@ local pack = struct.pack
 
 local PENDING, RUNNING, RETRYING, SUCCEEDED, FAILED, DEAD, CANCELED = 0, 1, 2, 3, 4, 5, 6
 local HEAD = 113  -- bytes before the texts
+local CLAIM = 28  -- bytes of a claim
+local BEGINNING = 79  -- bytes of a record that change with an attempt
 local SLOT = 17  -- bytes of an id in n
 local NO_TASK = string.rep('\0', SLOT)
 local LATEST = '\0\32\196\155\165\227\83\247'  -- as late as a time can be told
@@ -96,15 +100,22 @@ local function has_group(state) return state == FAILED or state == DEAD end
 -- The first 113 bytes of the record of a task that runs, from those of the one that waited, and its claim.
 local function running_head(head, claim)
   local since = claim:sub(9, 16)
+  if #claim > CLAIM then head = claim:sub(CLAIM + 1, CLAIM + BEGINNING) .. head:sub(BEGINNING + 1) end
   return '\1' .. head:sub(2, 19) .. claim:sub(1, 8) .. since .. since .. head:sub(44, 67) ..
          claim:sub(17, 28) .. head:sub(80, 113)
 end
 
--- The same of any task; "" if there is none.
+-- The same of any task; "" if there is none. And its claim, if it runs.
 local function head_of(id)
   local head = call('GETRANGE', root .. 't' .. id, 0, HEAD - 1)
   local claim = head ~= '' and call('HGET', root .. 'R', id)
-  return claim and running_head(head, claim) or head
+  return claim and running_head(head, claim) or head, claim
+end
+
+-- `claim`: that of a task that runs.
+local function attempts_text(id, claim)
+  if claim and #claim > CLAIM then return claim:sub(CLAIM + BEGINNING + 1) end
+  return call('GET', root .. 'a' .. id) or ''
 end
 
 local function attempts_of(head) return math.floor(head:byte(2) / 8) end

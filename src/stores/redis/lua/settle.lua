@@ -2,45 +2,84 @@
 -- will be, and they are written so if the claim still holds. This is where most of the work is done, and each
 -- text that Lua makes costs time: no more of them than needed.
 -- Arguments: caller, call; then for tasks that go the same way: queue, priority + 100, state they go to, how
---   many; if that is a group's, its 9 bytes (see gather_group) and an example, else two empty ones; and five
+--   many; if that is a group's, its 9 bytes (1 state, 8 fingerprint) and an example, else two empty ones; and five
 --   for each task, no task twice: its score there; number and id; token; the 79 bytes that its record will
---   begin with; all its attempts.
--- Returns a text with one letter for each: "a" applied, "m" it has moved on, "u" there is no such task.
+--   begin with; all its attempts. Last, queue by queue, those that are to be claimed again: "again" is the
+--   state they go to, their priority is empty, and behind the token of each stand its next one and since when.
+-- Returns a text with one letter for each: "a" applied, "c" applied and claimed again, "m" it has moved on,
+--   "u" there is no such task.
 local before = told_before()
 if before then return before end
 
-local answers = {}
 local running = root .. 'r'
 local left = {}
 leaves[running] = left
 
 local WORDS = 5
 
--- `claims`: what R has of the tasks with these ids, which are told of from ARGV[first] on.
-local function settle(first, ids, claims, entering, group, example)
-  local applied = 0
+local function refused(id) return call('EXISTS', root .. 't' .. id) == 1 and 'm' or 'u' end
+
+-- `claims`: what R has of the tasks with these ids, which are told of from ARGV[first] on. `company`: what is
+-- written of those that go with them.
+local function settle(first, ids, claims, company)
+  local applied, owner4, of_owner = 0, nil, 0
+  local entering = company.entering
   for at, claim in ipairs(claims) do
     local its = first + WORDS * (at - 1)
-    local score, member = ARGV[its], ARGV[its + 1]
     local id = ids[at]
     if claim and claim:sub(1, 8) == ARGV[its + 2] then
-      local head = ARGV[its + 3]
-      call('SETRANGE', root .. 't' .. id, 0, head)
+      local score, member = ARGV[its], ARGV[its + 1]
+      call('SETRANGE', root .. 't' .. id, 0, ARGV[its + 3])
       attempts[#attempts + 1] = root .. 'a' .. id
       attempts[#attempts + 1] = ARGV[its + 4]
       left[#left + 1] = member
       done[#done + 1] = id
       entering[#entering + 1] = score
       entering[#entering + 1] = member
-      if group ~= '' then gather_group(group, example, score, member, head:sub(36, 43)) end
-      count(ended, read('>I4', claim, 25), 1)
+      if score ~= company.score then
+        company.score = score
+        local when = tonumber(score)
+        if not company.latest or when > company.latest then
+          company.latest, company.latest_at = when, its
+        end
+        company.first_at = company.first_at or its
+      end
+      local its_owner = claim:sub(25, CLAIM)
+      if its_owner ~= owner4 then
+        if owner4 then count(ended, read('>I4', owner4), of_owner) end
+        owner4, of_owner = its_owner, 0
+      end
+      of_owner = of_owner + 1
       applied = applied + 1
       answers[#answers + 1] = 'a'
     else
-      answers[#answers + 1] = call('EXISTS', root .. 't' .. id) == 1 and 'm' or 'u'
+      answers[#answers + 1] = refused(id)
     end
   end
+  if owner4 then count(ended, read('>I4', owner4), of_owner) end
   return applied
+end
+
+local function settle_again(first, ids, claims, queue)
+  -- Mostly nothing limits the queue, and then they need not be looked at together.
+  local is_free = room_of(queue) == math.huge
+  local again = {}
+  for at, claim in ipairs(claims) do
+    local its = first + WORDS * (at - 1)
+    local id = ids[at]
+    if not claim or claim:sub(1, 8) ~= ARGV[its + 2]:sub(1, 8) then
+      answers[#answers + 1] = refused(id)
+    elseif is_free then
+      again[#again + 1] = id
+      again[#again + 1] = ARGV[its + 2]:sub(9) .. claim:sub(17, CLAIM) .. ARGV[its + 3] .. ARGV[its + 4]
+      answers[#answers + 1] = 'c'
+    else
+      gather_again(queue, { score = ARGV[its], member = ARGV[its + 1], begins = ARGV[its + 2]:sub(9),
+                            tail = claim:sub(17, CLAIM), beginning = ARGV[its + 3],
+                            attempts = ARGV[its + 4] })
+    end
+  end
+  in_slices('HSET', root .. 'R', again)
 end
 
 local at = 3
@@ -48,22 +87,32 @@ while at <= #ARGV do
   local queue, priority, to = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
   local many = tonumber(ARGV[at + 3])
   local first = at + 6
-  local place = is_waiting(to) and root .. 'w' .. queue .. ':' .. priority or
-                root .. 'e' .. to .. ':' .. queue
-  enters[place] = enters[place] or {}
   local ids = {}
   for next = 1, many do
     ids[next] = ARGV[first + WORDS * (next - 1) + 1]:sub(9)
   end
-  local applied = settle(first, ids, call('HMGET', root .. 'R', unpack(ids)), enters[place],
-                         ARGV[at + 4], ARGV[at + 5])
-  if applied > 0 then
-    count(counts, queue .. ':' .. RUNNING, -applied)
-    count(counts, queue .. ':' .. to, applied)
-    count(freed, queue, applied)
-    if is_waiting(to) then
-      count(woken, queue, applied)
-      call('ZADD', root .. 'p' .. queue, -tonumber(priority), priority)
+  local claims = call('HMGET', root .. 'R', unpack(ids))
+  if not to then
+    settle_again(first, ids, claims, queue)
+  else
+    local place = is_waiting(to) and root .. 'w' .. queue .. ':' .. priority or
+                  root .. 'e' .. to .. ':' .. queue
+    local company = { entering = {} }
+    local applied = settle(first, ids, claims, company)
+    if applied > 0 then
+      in_slices('ZADD', place, company.entering)
+      if ARGV[at + 4] ~= '' then
+        local function changed8(its) return ARGV[its + 3]:sub(36, 43) end
+        enter_group(group_of(ARGV[at + 4]:byte(1), ARGV[at + 4]:sub(2)), company.entering,
+                    changed8(company.first_at), changed8(company.latest_at), ARGV[at + 5])
+      end
+      count(counts, queue .. ':' .. RUNNING, -applied)
+      count(counts, queue .. ':' .. to, applied)
+      count(freed, queue, applied)
+      if is_waiting(to) then
+        count(woken, queue, applied)
+        call('ZADD', root .. 'p' .. queue, -tonumber(priority), priority)
+      end
     end
   end
   at = first + WORDS * many

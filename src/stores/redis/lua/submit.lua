@@ -1,7 +1,7 @@
 -- Accepts tasks, each by itself.
--- Arguments: caller, call, how many queues, their names; then one for each task: 16 bytes id, 2 bytes
---   which of the queues (from 1), 1 byte flags (1 has a key, 2 delivered by a broker), and its
---   record without number and queue.
+-- Arguments: caller, call, how many queues, their names; then for tasks that follow each other and are alike:
+--   which of the queues (from 1), flags (1 has a key, 2 delivered by a broker), priority + 100, how many; and four
+--   for each task: its id, its due time, and its record up to its number and from its priority on.
 -- Returns one text for each: "a" accepted; "e<id>" it exists; "k<id>" its key belongs to another; "i" its
 --   id belongs to another; "f<backlog>" its queue is full.
 local before = told_before()
@@ -43,18 +43,33 @@ end
 local number = tonumber(call('HGET', root .. 'm', 'number') or 0)
 local first = number + 1
 local waits, ids, answers = {}, {}, {}
-local last_due, last_score  -- most tasks of a batch are due at the same time
 
-local function accept(argument)
-  local id = argument:sub(1, 16)
-  local which, flags = read('>I2', argument, 17), argument:byte(19)
-  local queue = queues[which]
-  local key = nil
+-- Tasks that are alike, to whom `queue` and its line in the order of claims are the same.
+local function company_of(queue, flags, priority)
+  local company = { queue = queue, has_key = flags % 2 == 1, delivered = flags >= 2, priority = priority }
+  company.queue4 = pack('>I4', queue.number or 0)
+  return company
+end
+
+-- The list of what waits in its line.
+local function line_of(company)
+  local key = company.queue.number .. ':' .. company.priority
+  if not waits[key] then
+    waits[key] = {}
+    call('ZADD', root .. 'p' .. company.queue.number, -company.priority, company.priority)
+  end
+  return waits[key]
+end
+
+-- `before` and `after`: of its record, what stands before and after its number and queue.
+local function accept(company, id, due, before, after)
+  local queue = company.queue
   local place = root .. 't' .. id
   -- As it will be; the number is that of the next one, which it may not get.
-  local record = argument:sub(20, 106) .. i8(number + 1) .. pack('>I4', queue.number or 0) ..
-                 argument:sub(107)
-  if flags % 2 == 1 then
+  local number8 = i8(number + 1)
+  local record = before .. number8 .. company.queue4 .. after
+  local key
+  if company.has_key then
     local _
     _, key = texts_of(record)
     local earlier = call('GET', root .. 'k' .. key)
@@ -63,11 +78,12 @@ local function accept(argument)
     end
   end
   local is_full = queue.backlog > 0 and queue.waiting >= queue.backlog
-  if is_full and flags % 4 < 2 and call('EXISTS', place) == 0 then return 'f' .. queue.backlog end
+  if is_full and not company.delivered and call('EXISTS', place) == 0 then return 'f' .. queue.backlog end
   if not queue.number then
     if call('EXISTS', place) == 1 then return 'i' end
     queue.number = make_queue(queue.name)
-    record = record:sub(1, 95) .. pack('>I4', queue.number) .. record:sub(100)
+    company.queue4 = pack('>I4', queue.number)
+    record = before .. number8 .. company.queue4 .. after
   end
   if not call('SET', place, record, 'NX') then
     return is_same(id, record, queue.number, true) and 'e' .. id or 'i'
@@ -76,28 +92,29 @@ local function accept(argument)
   number = number + 1
   queue.waiting = queue.waiting + 1
   queue.added = queue.added + 1
-  local priority = record:byte(100)
-  local line = queue.number .. ':' .. priority
-  if not waits[line] then call('ZADD', root .. 'p' .. queue.number, -priority, priority) end
-  local due8 = record:sub(28, 35)
-  if due8 ~= last_due then
-    last_due, last_score = due8, exact(read('>i8', due8))
-  end
-  append(waits, line, last_score)
-  append(waits, line, record:sub(88, 95) .. id)
+  local line = company.line or line_of(company)
+  company.line = line
+  line[#line + 1] = due
+  line[#line + 1] = number8 .. id
   ids[#ids + 1] = id
   return 'a'
 end
 
-for at = 4 + many, #ARGV do
-  answers[#answers + 1] = accept(ARGV[at])
+local at = 4 + many
+while at <= #ARGV do
+  local company = company_of(queues[tonumber(ARGV[at])], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
+  local last = at + 4 * tonumber(ARGV[at + 3])
+  for its = at + 4, last, 4 do
+    answers[#answers + 1] = accept(company, ARGV[its], ARGV[its + 1], ARGV[its + 2], ARGV[its + 3])
+  end
+  at = last + 4
 end
 if #ids == 0 then return keep_told(answers) end
 
 for line, list in pairs(waits) do
   in_slices('ZADD', root .. 'w' .. line, list)
 end
-local at = 1
+at = 1
 while at <= #ids do
   local place = first + at - 2
   local bucket = math.floor(place / 256)

@@ -1,8 +1,7 @@
 -- How records are told to whoever asks for them, four texts each: the record ("" if there is no such
 -- task), its attempts, the name of its queue and that of its owner. In full, or without the payload and
 -- with the last attempt that has a failure only.
-local function last_failed(id)
-  local all = call('GET', root .. 'a' .. id) or ''
+local function last_failed(all)
   local at, last = 1, ''
   while at <= #all do
     local length = read('>I4', all, at)
@@ -35,7 +34,8 @@ local function tell_record(answer, id, in_full)
     local claim = call('HGET', root .. 'R', id)
     if claim then record = running_head(record, claim) .. record:sub(HEAD + 1) end
     if attempts_of(record) > 0 then
-      attempts = in_full and call('GET', root .. 'a' .. id) or last_failed(id)
+      attempts = attempts_text(id, claim)
+      if not in_full then attempts = last_failed(attempts) end
     end
     queue = call('HGET', root .. 'Q', queue_of(record)) or ''
     if record:byte(1) == RUNNING then
@@ -43,5 +43,5 @@ local function tell_record(answer, id, in_full)
     end
   end
   local at = #answer
-  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4] = record, attempts or '', queue, owner
+  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4] = record, attempts, queue, owner
 end
