@@ -1,6 +1,8 @@
 #include "stores/redis/layout.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstring>
 
 #include "core/utf8.hpp"
@@ -43,6 +45,25 @@ void append_text(std::string& bytes, std::string_view text) {
   append_4(bytes, text.size());
   bytes += text;
 }
+
+// Over what stands there.
+void write_4(std::string& bytes, std::size_t at, std::size_t value) {
+  for (std::size_t i = 0; i < 4; ++i)
+    bytes[at + i] = static_cast<char>(value >> (8 * (3 - i)) & 0xffU);
+}
+
+// A text of which only its end will tell how long it is.
+class OpenText {
+ public:
+  explicit OpenText(std::string& bytes) : bytes_(bytes), begin_(bytes.size()) {
+    append_4(bytes, 0);
+  }
+  void end() { write_4(bytes_, begin_, bytes_.size() - begin_ - 4); }
+
+ private:
+  std::string& bytes_;
+  const std::size_t begin_;
+};
 
 void append_failure(std::string& bytes, const Failure& failure) {
   append_1(bytes, static_cast<std::uint8_t>(failure.kind));
@@ -210,37 +231,40 @@ std::uint64_t read_big_endian(std::string_view bytes) noexcept {
   return value;
 }
 
-NewRecord new_record(const ports::NewTask& task) {
-  NewRecord record;
-  std::string& before = record.before;
-  append_beginning(before, {.flags = task.carried ? kWasCarried : std::uint8_t{0},
-                            .spent = {.attempts = std::max(task.attempts, 0)},
-                            .due = task.due,
-                            .changed = task.created,
-                            .deadline = task.deadline});
-  append_8(before, 0);  // lease
-  append_4(before, 0);  // owner
-  append_8(before, 0);  // carried with no token, if at all
-  std::string& after = record.after;
-  after.reserve(task.payload.size() + task.type.size() + task.key.size() + task.trace.size() + 64);
-  append_1(after, static_cast<std::uint8_t>(task.priority + 100));
-  append_time(after, task.created);
-  append_1(after, (task.retry_on_failure ? kRetryOnFailure : 0) |
+void add_number(WordList& words, std::int64_t number) {
+  std::array<char, 24> text{};
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  words.add({text.data(), end});
+}
+
+void append_new_record(WordList& words, const ports::NewTask& task) {
+  std::string& bytes = words.bytes();
+  const std::size_t begin = bytes.size();
+  append_beginning(bytes, {.flags = task.carried ? kWasCarried : std::uint8_t{0},
+                           .spent = {.attempts = std::max(task.attempts, 0)},
+                           .due = task.due,
+                           .changed = task.created,
+                           .deadline = task.deadline});
+  append_8(bytes, 0);  // lease
+  append_4(bytes, 0);  // owner
+  append_8(bytes, 0);  // carried with no token, if at all
+  words.end_word();
+  append_1(bytes, static_cast<std::uint8_t>(task.priority + 100));
+  append_time(bytes, task.created);
+  append_1(bytes, (task.retry_on_failure ? kRetryOnFailure : 0) |
                       (task.limits.attempts ? kOwnAttempts : 0) |
                       (task.limits.timeout ? kOwnTimeout : 0));
-  const std::size_t offset = after.size();
-  append_4(after, 0);
-  append_text(after, task.type);
-  append_text(after, task.key);
-  append_text(after, task.trace);
-  if (task.limits.attempts) append_4(after, static_cast<std::uint32_t>(*task.limits.attempts));
-  if (task.limits.timeout) append_signed(after, task.limits.timeout->count());
+  const std::size_t payload_begins = bytes.size();
+  append_4(bytes, 0);
+  append_text(bytes, task.type);
+  append_text(bytes, task.key);
+  append_text(bytes, task.trace);
+  if (task.limits.attempts) append_4(bytes, static_cast<std::uint32_t>(*task.limits.attempts));
+  if (task.limits.timeout) append_signed(bytes, task.limits.timeout->count());
   constexpr std::size_t kNumberAndQueue = 12;
-  std::string payload_begins;
-  append_4(payload_begins, before.size() + kNumberAndQueue + after.size());
-  after.replace(offset, payload_begins.size(), payload_begins);
-  after += task.payload;
-  return record;
+  write_4(bytes, payload_begins, bytes.size() - begin + kNumberAndQueue);
+  bytes += task.payload;
+  words.end_word();
 }
 
 namespace {
@@ -266,15 +290,13 @@ std::uint64_t flags_of(const ports::Change::One& one) {
          (one.transition.to == State::succeeded ? kHasResult : 0);
 }
 
-std::string said_by(const ports::Change::One& one) {
-  std::string said;
+void append_said(std::string& bytes, const ports::Change::One& one) {
   if (one.transition.failure) {
-    std::string failure;
-    append_failure(failure, *one.transition.failure);
-    append_text(said, failure);
+    OpenText failure(bytes);
+    append_failure(bytes, *one.transition.failure);
+    failure.end();
   }
-  if (one.transition.to == State::succeeded) append_text(said, one.result);
-  return said;
+  if (one.transition.to == State::succeeded) append_text(bytes, one.result);
 }
 
 constexpr unsigned kAttemptsShift = 3;  // their number, in the flags of a record
@@ -296,7 +318,9 @@ void append_change(std::string& bytes, const ports::Change::One& one) {
   append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
   append_1(bytes, flags_of(one) | (is_to_be_claimed_again(one) ? kAgain : 0));
   append_beginning(bytes, beginning_after(one));
-  append_text(bytes, said_by(one));
+  OpenText said(bytes);
+  append_said(bytes, one);
+  said.end();
   bytes += example_of(one);
 }
 
@@ -308,71 +332,85 @@ bool has_all_attempts(const Claimed& claimed) noexcept {
 namespace {
 
 // Where it stands among those who have gone there.
-std::string score_of(const ports::Change::One& one) {
+std::int64_t score_of(const ports::Change::One& one) {
   const core::Transition& transition = one.transition;
   const bool waits = transition.to == State::pending || transition.to == State::retrying;
-  return std::to_string(
-      redis::microseconds(waits ? transition.due : transition.due - transition.wait));
+  return redis::microseconds(waits ? transition.due : transition.due - transition.wait);
 }
 
 }  // namespace
 
-void append_settlement(std::vector<std::string>& words, const ports::Change::One& one,
-                       const Claimed& claimed) {
-  words.push_back(score_of(one));
+void append_settlement(WordList& words, const ports::Change::One& one, const Claimed& claimed) {
+  std::string& bytes = words.bytes();
   const std::string_view head = claimed.head;
-  std::string& member = words.emplace_back(head.substr(87, 8));
-  member += id_bytes(one.id);
+  add_number(words, score_of(one));
+  bytes += head.substr(87, 8);
+  words.add(id_bytes(one.id));
   const auto flags = static_cast<std::uint8_t>(head[1]);
   Beginning after = beginning_after(one);
-  std::string& token = words.emplace_back();
-  append_8(token, one.token.value);
-  if (is_to_be_claimed_again(one)) {
-    append_8(token, after.token.value + 1);
-    append_time(token, after.changed);
-  }
   after.flags = static_cast<std::uint8_t>((flags & kWasCarried) |
                                           (((flags >> kAttemptsShift) + 1) << kAttemptsShift));
-  std::string& beginning = words.emplace_back();
-  append_beginning(beginning, after);
-  beginning.append(12, '\0');  // no lease, no owner
-  std::string& attempts = words.emplace_back(claimed.attempts);
-  std::string attempt;
-  append_8(attempt, claimed.token.value);
-  append_1(attempt, static_cast<std::uint8_t>(one.transition.event));
-  append_time(attempt, claimed.since);
-  append_time(attempt, after.changed);
-  append_2(attempt, claimed.owner.size());
-  attempt += claimed.owner;
-  append_1(attempt, flags_of(one));
-  attempt += said_by(one);
-  append_text(attempts, attempt);
+  append_8(bytes, one.token.value);
+  if (is_to_be_claimed_again(one)) {
+    append_8(bytes, after.token.value + 1);
+    append_time(bytes, after.changed);
+  }
+  words.end_word();
+  append_beginning(bytes, after);
+  bytes.append(12, '\0');  // no lease, no owner
+  words.end_word();
+  bytes += claimed.attempts;
+  OpenText attempt(bytes);
+  append_8(bytes, claimed.token.value);
+  append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
+  append_time(bytes, claimed.since);
+  append_time(bytes, after.changed);
+  append_2(bytes, claimed.owner->size());
+  bytes += *claimed.owner;
+  append_1(bytes, flags_of(one));
+  append_said(bytes, one);
+  attempt.end();
+  words.end_word();
 }
 
-Claimed claimed_again(std::span<const std::string> words, const Claimed& before) {
-  const std::string_view token = words[2];
-  return {.token = {read_big_endian(token.substr(8, 8))},
-          .head = words[3] + before.head.substr(words[3].size()),
-          .attempts = words[4],
-          .owner = before.owner,
-          .since = wall_time(token.substr(16, 8))};
+void claim_again(Claimed& claimed, const WordList& words, std::size_t first) {
+  const std::string_view token = words[first + 2];
+  const std::string_view beginning = words[first + 3];
+  claimed.token.value = read_big_endian(token.substr(8, 8));
+  claimed.head.replace(0, beginning.size(), beginning);
+  claimed.attempts = words[first + 4];
+  claimed.since = wall_time(token.substr(16, 8));
 }
 
 Course course_of(const ports::Change::One& one, const Claimed& claimed) {
-  const core::Transition& transition = one.transition;
-  Course course{
-      .queue = std::to_string(read_big_endian(std::string_view(claimed.head).substr(95, 4))),
-      .priority = std::to_string(static_cast<std::uint8_t>(claimed.head[99])),
-      .to = std::to_string(static_cast<int>(transition.to))};
-  if (is_to_be_claimed_again(one)) {
-    course.priority.clear();
-    course.to = "again";
-  }
-  if (transition.to == State::failed || transition.to == State::dead) {
-    append_1(course.group, static_cast<std::uint8_t>(transition.to));
-    append_8(course.group, one.fingerprint.value());
-  }
+  const std::string_view head = claimed.head;
+  Course course{.queue = read_big_endian(head.substr(95, 4)),
+                .priority = static_cast<std::uint8_t>(head[99]),
+                .to = one.transition.to,
+                .again = is_to_be_claimed_again(one)};
+  if (course.again) course.priority = 0;
+  const bool has_group = course.to == State::failed || course.to == State::dead;
+  if (has_group) course.group = one.fingerprint;
   return course;
+}
+
+void append_course(WordList& words, const Course& course, std::size_t many,
+                   std::string_view example) {
+  add_number(words, course.queue);
+  if (course.again) {
+    words.add("");
+    words.add("again");
+  } else {
+    add_number(words, course.priority);
+    add_number(words, static_cast<int>(course.to));
+  }
+  add_number(words, many);
+  if (course.group) {
+    append_1(words.bytes(), static_cast<std::uint8_t>(course.to));
+    append_8(words.bytes(), course.group->value());
+  }
+  words.end_word();
+  words.add(example);
 }
 
 std::string group_name(State state, Fingerprint fingerprint) {

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +11,7 @@
 #include <holdfast/result.hpp>
 
 #include "ports/store.hpp"
+#include "stores/redis/word_list.hpp"
 
 // How tasks are kept in Redis, byte by byte: lua/common.lua says where everything stands, and this
 // is the same for C++.
@@ -34,12 +35,12 @@ void append_4(std::string& bytes, std::uint64_t value);
 void append_8(std::string& bytes, std::uint64_t value);
 [[nodiscard]] std::uint64_t read_big_endian(std::string_view bytes) noexcept;
 
-// The record of a new task, up to its number and queue, which the script knows, and from there on.
-struct NewRecord {
-  std::string before;
-  std::string after;
-};
-[[nodiscard]] NewRecord new_record(const ports::NewTask& task);
+// As scripts read it.
+void add_number(WordList& words, std::int64_t number);
+
+// The record of a new task as two words: up to its number and queue, which the script knows, and
+// from there on.
+void append_new_record(WordList& words, const ports::NewTask& task);
 
 // How a change is handed to its script.
 void append_change(std::string& bytes, const ports::Change::One& one);
@@ -49,27 +50,30 @@ struct Claimed {
   core::Token token = {};  // of the claim
   std::string head = {};   // as it waited: kHeadBytes
   std::string attempts = {};
-  std::string owner = {};
+  std::shared_ptr<const std::string> owner = {};  // of one call, all have the same
   WallTime since{};
 };
 
-// How such a settlement is handed to its script; and where the task goes by it: what goes the
-// same way is handed over together.
+// Where a task goes by such a settlement: what goes the same way is handed over together.
 struct Course {
-  std::string queue = {};     // its number
-  std::string priority = {};  // as in keys; empty: it is to be claimed again
-  std::string to = {};
-  std::string group = {};  // state and fingerprint; empty: none
+  std::uint64_t queue = 0;    // its number
+  std::uint8_t priority = 0;  // as in keys
+  core::State to{};
+  bool again = false;  // to be claimed again; its priority does not matter then
+  std::optional<Fingerprint> group = {};
 
   bool operator==(const Course&) const = default;
 };
 [[nodiscard]] Course course_of(const ports::Change::One& one, const Claimed& claimed);
-// Five words: text that the script need not take apart.
+// Before those that take it: queue, priority, state, how many, group, and an example for it.
+inline constexpr std::size_t kCourseWords = 6;
+void append_course(WordList& words, const Course& course, std::size_t many,
+                   std::string_view example);
+// And for each of them: five words that the script need not take apart.
 inline constexpr std::size_t kSettlementWords = 5;
-void append_settlement(std::vector<std::string>& words, const ports::Change::One& one,
-                       const Claimed& claimed);
-// The claim that it has when it was claimed again, from the words that were handed over.
-[[nodiscard]] Claimed claimed_again(std::span<const std::string> words, const Claimed& before);
+void append_settlement(WordList& words, const ports::Change::One& one, const Claimed& claimed);
+// The claim when it was claimed again, by the words of its settlement, of which `first` is one.
+void claim_again(Claimed& claimed, const WordList& words, std::size_t first);
 // No room for one more attempt: an old one has to go, which its script knows how to do.
 [[nodiscard]] bool has_all_attempts(const Claimed& claimed) noexcept;
 // Of a group that is new with it.

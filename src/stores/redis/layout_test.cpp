@@ -14,10 +14,14 @@ namespace {
 using namespace std::chrono_literals;
 
 // As a script completes it.
-std::string with_number_and_queue(NewRecord record) {
-  append_8(record.before, 17);
-  append_4(record.before, 3);
-  return record.before + record.after;
+std::string with_number_and_queue(const ports::NewTask& task) {
+  WordList words;
+  append_new_record(words, task);
+  std::string record(words[0]);
+  append_8(record, 17);
+  append_4(record, 3);
+  record += words[1];
+  return record;
 }
 
 TEST(RedisLayout, a_new_record_is_read_as_it_was_written) {
@@ -35,7 +39,7 @@ TEST(RedisLayout, a_new_record_is_read_as_it_was_written) {
   task.attempts = 2;
   task.carried = true;
   task.retry_on_failure = true;
-  const auto kept = read_record(task.id, with_number_and_queue(new_record(task)));
+  const auto kept = read_record(task.id, with_number_and_queue(task));
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->number, 17);
   EXPECT_EQ(kept->carried, core::Token{});
@@ -59,7 +63,7 @@ RC_GTEST_PROP(RedisLayout, bytes_that_are_not_ours_do_no_harm, (const std::strin
   (void)read_attempts(bytes, record);
   ports::NewTask task;
   task.payload = bytes;
-  const std::string whole = with_number_and_queue(new_record(task));
+  const std::string whole = with_number_and_queue(task);
   const auto kept = read_record(TaskId(), whole);
   RC_ASSERT(kept.has_value());
   RC_ASSERT(kept->record.payload == bytes);

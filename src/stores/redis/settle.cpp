@@ -2,8 +2,7 @@
 // all other changes, which their script works out.
 #include <algorithm>
 #include <iterator>
-#include <set>
-#include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -30,36 +29,40 @@ Change::Done done(char told) {
 struct Company {
   Course course;
   std::string_view example;
-  std::vector<std::size_t> places = {};
-  std::vector<std::string> words = {};  // kSettlementWords for each
+  std::vector<std::size_t> places = {};  // in the verb
+  WordList words = {};                   // kSettlementWords for each
 };
 
 }  // namespace
+
+// Those of a verb that were sent to be claimed again.
+struct RedisStore::Again {
+  std::vector<Company> companies;
+};
 
 // What goes out with at most two calls: no task is in it twice.
 struct RedisStore::Slice {
   std::vector<std::size_t> changes;  // places in the verb
   std::vector<Company> companies;    // of settlements
   std::vector<Company> again;        // of those that are to be claimed again: they come last
-  std::set<TaskId> tasks;
+  std::unordered_set<TaskId> tasks;
   std::size_t bytes = 0;
-  std::span<const std::string> last_words;  // of what was settled last
 
   [[nodiscard]] bool is_full() const { return tasks.size() >= kMostTasks || bytes >= kMostBytes; }
 
   void settle(const Change::One& one, std::size_t place, const Claimed& claimed) {
-    Course course = course_of(one, claimed);
-    auto& all = is_to_be_claimed_again(one) ? again : companies;
+    const Course course = course_of(one, claimed);
+    auto& all = course.again ? again : companies;
     auto company = std::find_if(all.rbegin(), all.rend(),
                                 [&](const Company& known) { return known.course == course; });
     if (company == all.rend()) {
-      all.push_back({.course = std::move(course), .example = example_of(one)});
+      all.push_back({.course = course, .example = example_of(one)});
       company = all.rbegin();
     }
+    const std::size_t before = company->words.bytes().size();
     company->places.push_back(place);
     append_settlement(company->words, one, claimed);
-    last_words = std::span(company->words).last(kSettlementWords);
-    bytes += company->words.back().size();  // its attempts: the others are small
+    bytes += company->words.bytes().size() - before;
   }
 
   // One that is to be claimed again looks at what all others have done, so where it has to go as a
@@ -76,12 +79,6 @@ struct RedisStore::Slice {
     }
     std::ranges::sort(changes);
   }
-};
-
-// Claims that there will be if the answer says so.
-struct RedisStore::Renewed {
-  std::size_t place;  // in the verb
-  Claimed claimed;
 };
 
 void RedisStore::remember(const TaskId& id, Claimed claimed) {
@@ -107,25 +104,21 @@ void RedisStore::plan(Asked<Change>& asked) {
   }
   const std::size_t first = pipeline_.size();
   std::vector<std::size_t> order;  // in which they are answered
-  std::vector<Renewed> renewed;
+  Again again;
   Slice slice;
   for (std::size_t at = 0; at < changes.size(); ++at) {
     if (slice.is_full() || slice.tasks.contains(changes[at].id)) {
-      send(asked.verb, std::exchange(slice, {}), order);
+      send(asked.verb, std::exchange(slice, {}), order, again);
     }
     slice.tasks.insert(changes[at].id);
     if (const Claimed* const known = claim_of(changes[at])) {
       slice.settle(changes[at], at, *known);
-      if (is_to_be_claimed_again(changes[at])) {
-        renewed.push_back({at, claimed_again(slice.last_words, *known)});
-      }
     } else {
       slice.changes.push_back(at);
     }
   }
-  send(asked.verb, std::move(slice), order);
-  then(first, [this, &asked, order = std::move(order),
-               renewed = std::move(renewed)](Replies replies) mutable {
+  send(asked.verb, std::move(slice), order, again);
+  then(first, [this, &asked, order = std::move(order), again = std::move(again)](Replies replies) {
     Change::Answer answers(asked.verb.changes.size(), Change::Done::unknown_task);
     std::size_t next = 0;
     for (auto& reply : replies) {
@@ -137,17 +130,33 @@ void RedisStore::plan(Asked<Change>& asked) {
         if (next < order.size()) answers[order[next++]] = done(told);
       }
     }
-    for (const Change::One& one : asked.verb.changes)
-      claims_.erase(one.id);
-    for (Renewed& one : renewed) {
-      if (answers[one.place] != Change::Done::again) continue;
-      remember(asked.verb.changes[one.place].id, std::move(one.claimed));
-    }
+    remember_again(asked.verb, answers, again);
     asked.answer = std::move(answers);
   });
 }
 
-void RedisStore::send(const Change& verb, Slice slice, std::vector<std::size_t>& order) {
+void RedisStore::remember_again(const Change& verb, const Change::Answer& answers,
+                                const Again& again) {
+  for (const Company& company : again.companies) {
+    for (std::size_t i = 0; i < company.places.size(); ++i) {
+      const std::size_t place = company.places[i];
+      const auto found = claims_.find(verb.changes[place].id);
+      if (answers[place] != Change::Done::again || found == claims_.end()) continue;
+      claim_again(found->second, company.words, kSettlementWords * i);
+    }
+  }
+  for (std::size_t place = 0; place < answers.size(); ++place) {
+    const auto found = claims_.find(verb.changes[place].id);
+    if (found == claims_.end()) continue;
+    const bool is_held = answers[place] == Change::Done::again &&
+                         found->second.token > verb.changes[place].token &&
+                         !has_all_attempts(found->second);
+    if (!is_held) claims_.erase(found);
+  }
+}
+
+void RedisStore::send(const Change& verb, Slice slice, std::vector<std::size_t>& order,
+                      Again& again) {
   slice.settle_together(verb);
   if (!slice.changes.empty()) {
     std::vector<std::string> arguments;
@@ -156,21 +165,26 @@ void RedisStore::send(const Change& verb, Slice slice, std::vector<std::size_t>&
     call_once(scripts().change, Words(arguments.begin(), arguments.end()));
     order.insert(order.end(), slice.changes.begin(), slice.changes.end());
   }
-  auto& companies = slice.companies;
-  companies.insert(companies.end(), std::make_move_iterator(slice.again.begin()),
-                   std::make_move_iterator(slice.again.end()));
-  if (companies.empty()) return;
+  if (slice.companies.empty() && slice.again.empty()) return;
+  WordList courses;
+  for (const auto* all : {&slice.companies, &slice.again}) {
+    for (const Company& company : *all) {
+      append_course(courses, company.course, company.places.size(), company.example);
+      order.insert(order.end(), company.places.begin(), company.places.end());
+    }
+  }
   Words words;
-  std::vector<std::string> counts;
-  counts.reserve(companies.size());
-  for (const Company& company : companies) {
-    counts.push_back(std::to_string(company.places.size()));
-    words.insert(words.end(), {company.course.queue, company.course.priority, company.course.to,
-                               counts.back(), company.course.group, company.example});
-    words.insert(words.end(), company.words.begin(), company.words.end());
-    order.insert(order.end(), company.places.begin(), company.places.end());
+  words.reserve(courses.size() + kSettlementWords * slice.tasks.size());
+  std::size_t next = 0;
+  for (const auto* all : {&slice.companies, &slice.again}) {
+    for (const Company& company : *all) {
+      for (std::size_t i = 0; i < kCourseWords; ++i)
+        words.push_back(courses[next++]);
+      company.words.append_to(words);
+    }
   }
   call_once(scripts().settle, words);
+  std::ranges::move(slice.again, std::back_inserter(again.companies));
 }
 
 }  // namespace holdfast::stores::redis

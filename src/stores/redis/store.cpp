@@ -1,7 +1,6 @@
 #include "stores/redis/store.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 #include "stores/redis/layout.hpp"
@@ -24,27 +23,24 @@ struct Submissions {
   std::size_t queue;  // which, from 1
   unsigned flags;
   int priority;
-  std::vector<std::string> words = {};
+  WordList words = {};  // kSubmissionWords for each
 
   [[nodiscard]] bool takes(const Submissions& other) const {
     return queue == other.queue && flags == other.flags && priority == other.priority;
   }
+  void add(const ports::NewTask& task) {
+    words.add(id_bytes(task.id));
+    add_number(words, microseconds(task.due));
+    append_new_record(words, task);
+  }
 };
+constexpr std::size_t kSubmissionWords = 4;
+constexpr std::size_t kSubmissionHeadWords = 4;
 
 Submissions alike(const ports::NewTask& task, std::size_t queue) {
   return {.queue = queue,
           .flags = (task.key.empty() ? 0U : 1U) | (task.delivered ? 2U : 0U),
           .priority = task.priority};
-}
-
-// In bytes.
-std::size_t add(Submissions& to, const ports::NewTask& task) {
-  NewRecord record = new_record(task);
-  to.words.emplace_back(id_bytes(task.id));
-  to.words.push_back(std::to_string(microseconds(task.due)));
-  to.words.push_back(std::move(record.before));
-  to.words.push_back(std::move(record.after));
-  return to.words.back().size();
 }
 
 Result<Submit::Accepted> accepted(std::string_view told, const ports::NewTask& task) {
@@ -184,23 +180,28 @@ void RedisStore::plan(Asked<Submit>& asked) {
       if (task.payload.size() > ports::kMostPayloadBytes) continue;
       auto queue = std::ranges::find(queues, std::string_view(task.queue));
       if (queue == queues.end()) queue = queues.insert(queues.end(), task.queue);
-      const Submissions like = alike(task, static_cast<std::size_t>(queue - queues.begin()) + 1);
-      if (companies.empty() || !companies.back().takes(like)) companies.push_back(like);
-      bytes += add(companies.back(), task);
+      Submissions like = alike(task, static_cast<std::size_t>(queue - queues.begin()) + 1);
+      if (companies.empty() || !companies.back().takes(like)) companies.push_back(std::move(like));
+      companies.back().add(task);
+      bytes += task.payload.size();
       sent.push_back(at);
     }
     if (companies.empty()) continue;
     const std::string many = std::to_string(queues.size());
+    WordList heads;
+    for (const Submissions& company : companies) {
+      add_number(heads, static_cast<std::int64_t>(company.queue));
+      add_number(heads, company.flags);
+      add_number(heads, company.priority + 100);
+      add_number(heads, static_cast<std::int64_t>(company.words.size() / kSubmissionWords));
+    }
     Words words{many};
     words.insert(words.end(), queues.begin(), queues.end());
-    std::deque<std::string> numbers;
-    const auto number = [&](auto value) -> std::string_view {
-      return numbers.emplace_back(std::to_string(value));
-    };
+    std::size_t next = 0;
     for (const Submissions& company : companies) {
-      words.insert(words.end(), {number(company.queue), number(company.flags),
-                                 number(company.priority + 100), number(company.words.size() / 4)});
-      words.insert(words.end(), company.words.begin(), company.words.end());
+      for (std::size_t i = 0; i < kSubmissionHeadWords; ++i)
+        words.push_back(heads[next++]);
+      company.words.append_to(words);
     }
     call_once(scripts().submit, words);
   }
@@ -242,6 +243,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
   } while (left > 0);
   then(first, [this, &asked](Replies replies) {
     Claim::Answer answer;
+    const auto owner = std::make_shared<const std::string>(asked.verb.owner);
     for (auto& reply : replies) {
       if (!reply) {
         if (!answer.tasks.empty()) break;  // what the calls before have given is claimed
@@ -264,7 +266,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
         remember(record->id, {.token = record->task.token,
                               .head = std::string(told[at + 1].text().substr(0, kHeadBytes)),
                               .attempts = std::string(told[at + 2].text()),
-                              .owner = record->owner,
+                              .owner = owner,
                               .since = record->changed});
         answer.tasks.push_back(*std::move(record));
       }

@@ -83,8 +83,10 @@ class RedisStore final : public ports::Store {
 
   // Of a Change (settle.cpp). `order`: where in the verb each of the answers belongs.
   struct Slice;
-  struct Renewed;
-  void send(const ports::Change& verb, Slice slice, std::vector<std::size_t>& order);
+  struct Again;
+  void send(const ports::Change& verb, Slice slice, std::vector<std::size_t>& order, Again& again);
+  void remember_again(const ports::Change& verb, const ports::Change::Answer& answers,
+                      const Again& again);
   [[nodiscard]] const Claimed* claim_of(const ports::Change::One& one) const;
   void remember(const TaskId& id, Claimed claimed);
 

@@ -88,9 +88,7 @@ local function carry_out_changes()
   for place, members in pairs(enters) do
     in_slices('ZADD', place, members)
   end
-  for at = 1, #attempts, 1000 do
-    call('MSET', unpack(attempts, at, math.min(at + 999, #attempts)))
-  end
+  in_slices('MSET', nil, attempts)
   for _, which in ipairs(groups) do
     local members = groups[which]
     enter_group(group_of(which:byte(1), which:sub(2)), members, members.first8, members.last8,

@@ -51,17 +51,18 @@ local owner
 local answer = { '', '', now8, lease8 }
 local kept = { '', '', now8, lease8 }
 local bytes_left = tonumber(ARGV[9])
-local runs, claims = {}, {}
+local runs, claims, given = {}, {}, 0
 local rest_of_claim, last_token, last_claim
 local from = { [PENDING] = 0, [RETRYING] = 0 }
 local next_member, next_score
 
 -- So many are read with one call; no more, since they may be large.
 local AT_ONCE = 50
+local task_key = root .. 't'
 local function records_of(members, from)
   local keys = {}
   for at = from, math.min(from + AT_ONCE - 1, #members) do
-    keys[#keys + 1] = root .. 't' .. members[at]:sub(9)
+    keys[at - from + 1] = task_key .. sub(members[at], 9)
   end
   return call('MGET', unpack(keys))
 end
@@ -73,7 +74,7 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
     local members = call('ZRANGEBYSCORE', line, '-inf', now, 'LIMIT', 0, room)
     local records
     for at, member in ipairs(members) do
-      local id = member:sub(9)
+      local id = sub(member, 9)
       local within = (at - 1) % AT_ONCE
       if within == 0 then records = records_of(members, at) end
       local record = records[within + 1]
@@ -83,20 +84,18 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
           owner = owner_number(ARGV[6], instance)
           rest_of_claim = now8 .. lease8 .. pack('>I4', owner)
         end
-        local state = record:byte(1)
-        claims[#claims + 1] = id
-        local token8 = record:sub(20, 27)
+        local state = byte(record, 1)
+        local token8 = sub(record, 20, 27)
         if token8 ~= last_token then  -- mostly none was claimed before
           last_token, last_claim = token8, claim_of(record, rest_of_claim)
         end
-        claims[#claims + 1] = last_claim
-        runs[#runs + 1] = lease_text
-        runs[#runs + 1] = member
+        claims[2 * given + 1], claims[2 * given + 2] = id, last_claim
+        runs[2 * given + 1], runs[2 * given + 2] = lease_text, member
         from[state] = (from[state] or 0) + 1
-        answer[#answer + 1] = id
-        answer[#answer + 1] = record
-        answer[#answer + 1] = attempts_for_claim(id, record)
-        kept[#kept + 1] = id
+        answer[3 * given + 5], answer[3 * given + 6] = id, record
+        answer[3 * given + 7] = attempts_for_claim(id, record)
+        kept[given + 5] = id
+        given = given + 1
         room = room - 1
         bytes_left = bytes_left - #record
         if bytes_left <= 0 then break end
@@ -113,7 +112,6 @@ for _, priority in ipairs(call('ZRANGE', root .. 'p' .. queue, 0, -1)) do
   end
 end
 
-local given = #runs / 2
 if given > 0 then
   in_slices('ZADD', root .. 'r', runs)
   in_slices('HSET', root .. 'R', claims)

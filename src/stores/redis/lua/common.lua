@@ -33,6 +33,9 @@
 local root = KEYS[1]
 local call = redis.call
 local pack = struct.pack
+-- In loops over a batch, these are called by name and lists are counted along: `text:sub` looks the function up
+-- each time, and `#list` looks for the end.
+local sub, byte = string.sub, string.byte
 
 local PENDING, RUNNING, RETRYING, SUCCEEDED, FAILED, DEAD, CANCELED = 0, 1, 2, 3, 4, 5, 6
 local HEAD = 113  -- bytes before the texts
@@ -74,10 +77,15 @@ local function keep_told(answer)
   return answer
 end
 
--- Lua hands over no more than some thousand arguments at once.
+-- Lua hands over no more than some thousand arguments at once. `key`: what stands before them each time, or
+-- nothing.
 local function in_slices(command, key, list)
   for at = 1, #list, 1000 do
-    call(command, key, unpack(list, at, math.min(at + 999, #list)))
+    if key then
+      call(command, key, unpack(list, at, math.min(at + 999, #list)))
+    else
+      call(command, unpack(list, at, math.min(at + 999, #list)))
+    end
   end
 end
 

@@ -28,9 +28,7 @@ local function finish_removing()
   for place, members in pairs(leaves) do
     in_slices('ZREM', place, members)
   end
-  for at = 1, #places, 1000 do
-    call('UNLINK', unpack(places, at, math.min(at + 999, #places)))
-  end
+  in_slices('UNLINK', nil, places)
   for bucket, slots in pairs(zeros) do
     local place = root .. 'n' .. bucket
     for _, slot in ipairs(slots) do

@@ -11,9 +11,9 @@
 local before = told_before()
 if before then return before end
 
-local running = root .. 'r'
 local left = {}
-leaves[running] = left
+leaves[root .. 'r'] = left
+local task_key, attempts_key = root .. 't', root .. 'a'
 
 local WORDS = 5
 
@@ -24,18 +24,23 @@ local function refused(id) return call('EXISTS', root .. 't' .. id) == 1 and 'm'
 local function settle(first, ids, claims, company)
   local applied, owner4, of_owner = 0, nil, 0
   local entering = company.entering
+  local settled, answered, written = #left, #answers, #attempts
+  local its = first
   for at, claim in ipairs(claims) do
-    local its = first + WORDS * (at - 1)
     local id = ids[at]
-    if claim and claim:sub(1, 8) == ARGV[its + 2] then
+    answered = answered + 1
+    if claim and sub(claim, 1, 8) == ARGV[its + 2] then
       local score, member = ARGV[its], ARGV[its + 1]
-      call('SETRANGE', root .. 't' .. id, 0, ARGV[its + 3])
-      attempts[#attempts + 1] = root .. 'a' .. id
-      attempts[#attempts + 1] = ARGV[its + 4]
-      left[#left + 1] = member
-      done[#done + 1] = id
-      entering[#entering + 1] = score
-      entering[#entering + 1] = member
+      call('SETRANGE', task_key .. id, 0, ARGV[its + 3])
+      attempts[written + 1] = attempts_key .. id
+      attempts[written + 2] = ARGV[its + 4]
+      written = written + 2
+      settled = settled + 1
+      left[settled] = member
+      done[settled] = id
+      entering[2 * applied + 1] = score
+      entering[2 * applied + 2] = member
+      applied = applied + 1
       if score ~= company.score then
         company.score = score
         local when = tonumber(score)
@@ -44,17 +49,17 @@ local function settle(first, ids, claims, company)
         end
         company.first_at = company.first_at or its
       end
-      local its_owner = claim:sub(25, CLAIM)
+      local its_owner = sub(claim, 25, CLAIM)
       if its_owner ~= owner4 then
         if owner4 then count(ended, read('>I4', owner4), of_owner) end
         owner4, of_owner = its_owner, 0
       end
       of_owner = of_owner + 1
-      applied = applied + 1
-      answers[#answers + 1] = 'a'
+      answers[answered] = 'a'
     else
-      answers[#answers + 1] = refused(id)
+      answers[answered] = refused(id)
     end
+    its = its + WORDS
   end
   if owner4 then count(ended, read('>I4', owner4), of_owner) end
   return applied
@@ -63,21 +68,24 @@ end
 local function settle_again(first, ids, claims, queue)
   -- Mostly nothing limits the queue, and then they need not be looked at together.
   local is_free = room_of(queue) == math.huge
-  local again = {}
+  local again, many, answered = {}, 0, #answers
+  local its = first
   for at, claim in ipairs(claims) do
-    local its = first + WORDS * (at - 1)
-    local id = ids[at]
-    if not claim or claim:sub(1, 8) ~= ARGV[its + 2]:sub(1, 8) then
-      answers[#answers + 1] = refused(id)
+    local id, token = ids[at], ARGV[its + 2]
+    answered = answered + 1
+    if not claim or sub(claim, 1, 8) ~= sub(token, 1, 8) then
+      answers[answered] = refused(id)
     elseif is_free then
-      again[#again + 1] = id
-      again[#again + 1] = ARGV[its + 2]:sub(9) .. claim:sub(17, CLAIM) .. ARGV[its + 3] .. ARGV[its + 4]
-      answers[#answers + 1] = 'c'
+      again[many + 1] = id
+      again[many + 2] = sub(token, 9) .. sub(claim, 17, CLAIM) .. ARGV[its + 3] .. ARGV[its + 4]
+      many = many + 2
+      answers[answered] = 'c'
     else
-      gather_again(queue, { score = ARGV[its], member = ARGV[its + 1], begins = ARGV[its + 2]:sub(9),
-                            tail = claim:sub(17, CLAIM), beginning = ARGV[its + 3],
+      gather_again(queue, { score = ARGV[its], member = ARGV[its + 1], begins = sub(token, 9),
+                            tail = sub(claim, 17, CLAIM), beginning = ARGV[its + 3],
                             attempts = ARGV[its + 4] })
     end
+    its = its + WORDS
   end
   in_slices('HSET', root .. 'R', again)
 end
@@ -89,7 +97,7 @@ while at <= #ARGV do
   local first = at + 6
   local ids = {}
   for next = 1, many do
-    ids[next] = ARGV[first + WORDS * (next - 1) + 1]:sub(9)
+    ids[next] = sub(ARGV[first + WORDS * (next - 1) + 1], 9)
   end
   local claims = call('HMGET', root .. 'R', unpack(ids))
   if not to then

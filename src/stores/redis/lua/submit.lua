@@ -43,6 +43,9 @@ end
 local number = tonumber(call('HGET', root .. 'm', 'number') or 0)
 local first = number + 1
 local waits, ids, answers = {}, {}, {}
+local accepted, answered = 0, 0
+local are_new, records = false, {}
+local task_key = root .. 't'
 
 -- Tasks that are alike, to whom `queue` and its line in the order of claims are the same.
 local function company_of(queue, flags, priority)
@@ -62,9 +65,8 @@ local function line_of(company)
 end
 
 -- `before` and `after`: of its record, what stands before and after its number and queue.
-local function accept(company, id, due, before, after)
+local function accept(company, place, id, due, before, after)
   local queue = company.queue
-  local place = root .. 't' .. id
   -- As it will be; the number is that of the next one, which it may not get.
   local number8 = i8(number + 1)
   local record = before .. number8 .. company.queue4 .. after
@@ -85,30 +87,60 @@ local function accept(company, id, due, before, after)
     company.queue4 = pack('>I4', queue.number)
     record = before .. number8 .. company.queue4 .. after
   end
-  if not call('SET', place, record, 'NX') then
+  if are_new then
+    records[2 * accepted + 1], records[2 * accepted + 2] = place, record
+  elseif not call('SET', place, record, 'NX') then
     return is_same(id, record, queue.number, true) and 'e' .. id or 'i'
   end
   if key then call('SET', root .. 'k' .. key, id) end
   number = number + 1
   queue.waiting = queue.waiting + 1
   queue.added = queue.added + 1
-  local line = company.line or line_of(company)
-  company.line = line
-  line[#line + 1] = due
-  line[#line + 1] = number8 .. id
-  ids[#ids + 1] = id
+  accepted = accepted + 1
+  ids[accepted] = id
+  local line = company.line
+  if not line then
+    line = line_of(company)
+    company.line, company.length = line, #line
+  end
+  line[company.length + 1] = due
+  line[company.length + 2] = number8 .. id
+  company.length = company.length + 2
   return 'a'
 end
 
 local at = 4 + many
+local companies, places, seen, is_plain = {}, {}, {}, true
 while at <= #ARGV do
   local company = company_of(queues[tonumber(ARGV[at])], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
-  local last = at + 4 * tonumber(ARGV[at + 3])
-  for its = at + 4, last, 4 do
-    answers[#answers + 1] = accept(company, ARGV[its], ARGV[its + 1], ARGV[its + 2], ARGV[its + 3])
+  company.first, company.last = at + 4, at + 4 * tonumber(ARGV[at + 3])
+  companies[#companies + 1] = company
+  is_plain = is_plain and not company.has_key
+  for its = company.first, company.last, 4 do
+    local id = ARGV[its]
+    is_plain = is_plain and not seen[id]
+    seen[id] = true
+    answered = answered + 1
+    places[answered] = task_key .. id
   end
-  at = last + 4
+  at = company.last + 4
 end
+
+-- Mostly none of them is there already: then they are written together.
+are_new = is_plain
+for first_place = 1, are_new and #places or 0, 1000 do
+  are_new = are_new and
+            call('EXISTS', unpack(places, first_place, math.min(first_place + 999, #places))) == 0
+end
+
+answered = 0
+for _, company in ipairs(companies) do
+  for its = company.first, company.last, 4 do
+    answered = answered + 1
+    answers[answered] = accept(company, places[answered], ARGV[its], ARGV[its + 1], ARGV[its + 2], ARGV[its + 3])
+  end
+end
+in_slices('MSET', nil, records)
 if #ids == 0 then return keep_told(answers) end
 
 for line, list in pairs(waits) do
