@@ -43,7 +43,8 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME holdfast)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "libcurl4 (>= 7.88)")  # loaded, not linked
+# Loaded, not linked; and packed relocations, which nobody looks for either.
+set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "libcurl4 (>= 7.88), libc6 (>= 2.36)")
 set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "holdfast-dev, jq, curl")
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/packaging/debian/conffiles
