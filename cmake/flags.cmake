@@ -8,6 +8,23 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(holdfast_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # For holdfast_slim().
+  target_compile_options(holdfast_flags INTERFACE -ffunction-sections -fdata-sections)
+endif()
+
+# holdfast_slim(<program>): a release without what nobody calls and what is there twice, with short
+# relocations, and with what a worker calls in one place: all of it is memory of each worker.
+function(holdfast_slim program)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # and so lld
+    set(order ${PROJECT_SOURCE_DIR}/cmake/worker.order)  # docs/decisions/0019
+    target_link_options(${program} PRIVATE LINKER:--gc-sections LINKER:--icf=safe
+      LINKER:-z,pack-relative-relocs LINKER:--symbol-ordering-file=${order}
+      LINKER:--no-warn-symbol-ordering)
+    set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${order})
+  endif()
+endfunction()
+
 set(HOLDFAST_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize takes them")
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all

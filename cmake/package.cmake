@@ -43,6 +43,8 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME holdfast)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SHLIBDEPS ON)
+# Loaded, not linked; and packed relocations, which nobody looks for either.
+set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "libcurl4 (>= 7.88), libc6 (>= 2.36)")
 set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "holdfast-dev, jq, curl")
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/packaging/debian/conffiles
@@ -57,7 +59,7 @@ of it. This is the program, with a server for tasks of any language.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME holdfast-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libboost1.81-dev, libfmt-dev, libre2-dev, libsqlite3-dev, \
-libcurl4-openssl-dev, libssl-dev")
+libcurl4 (>= 7.88), libssl-dev")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Holdfast retries what can recover, gives up at once on what cannot,
 parks the rest where people can see it, and brings it back without losing any
 of it. This is its C++23 library, static, with its headers and CMake package.")

@@ -1,5 +1,10 @@
 #include "cli/verbs.hpp"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -9,24 +14,39 @@
 namespace holdfast::cli {
 namespace {
 
-std::vector<std::string_view> verbs_of(const CLI::App& program) {
-  std::vector<std::string_view> names;
-  for (const CLI::App* verb : program.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(verb->get_name());
-  }
-  return names;
+struct Verb {
+  std::string_view name;
+  const char* group;  // as --help shows it
+  void (*add)(CLI::App& program, Io& io, int& exit_code);
+};
+
+constexpr const char* kRunning = "Running tasks";
+constexpr const char* kLooking = "Handing in, and looking after";
+constexpr const char* kBrokers = "Dead letters of a broker";
+constexpr const char* kFinding = "Finding out";
+
+constexpr Verb kVerbs[] = {
+    {"serve", kRunning, add_serve},     {"worker", kRunning, add_worker},
+    {"submit", kLooking, add_submit},   {"tasks", kLooking, add_tasks},
+    {"dead", kLooking, add_dead},       {"queues", kLooking, add_queues},
+    {"recover", kBrokers, add_recover}, {"classify", kFinding, add_classify},
+    {"verify", kFinding, add_verify},   {"bench", kFinding, add_bench},
+    {"demo", kFinding, add_demo},       {"migrate", kFinding, add_migrate},
+};
+
+bool is_verb(std::string_view word) {
+  return std::ranges::any_of(kVerbs, [&](const Verb& verb) { return verb.name == word; });
 }
 
-// As --help shows them.
-void group_verbs(CLI::App& program) {
-  const auto group = [&](const char* name, std::initializer_list<const char*> verbs) {
-    for (const char* verb : verbs)
-      program.get_subcommand(verb)->group(name);
-  };
-  group("Running tasks", {"serve", "worker"});
-  group("Handing in, and looking after", {"submit", "tasks", "dead", "queues"});
-  group("Dead letters of a broker", {"recover"});
-  group("Finding out", {"classify", "verify", "migrate", "bench", "demo"});
+// Only the one that is asked for, if it is one: hundreds of options of the others would stay in the
+// memory of a worker for as long as it runs.
+void add_verbs(std::string_view word, CLI::App& program, Io& io, int& exit_code) {
+  const bool alone = is_verb(word);
+  for (const Verb& verb : kVerbs) {
+    if (alone && word != verb.name) continue;
+    verb.add(program, io, exit_code);
+    program.get_subcommand(std::string(verb.name))->group(verb.group);
+  }
 }
 
 }  // namespace
@@ -41,31 +61,21 @@ int run(int argc, const char* const* argv, Io& io) {
       "3 something was kept or left.");
 
   int exit_code = kDone;
-  add_serve(program, io, exit_code);
-  add_worker(program, io, exit_code);
-  add_submit(program, io, exit_code);
-  add_tasks(program, io, exit_code);
-  add_dead(program, io, exit_code);
-  add_queues(program, io, exit_code);
-  add_recover(program, io, exit_code);
-  add_classify(program, io, exit_code);
-  add_verify(program, io, exit_code);
-  add_bench(program, io, exit_code);
-  add_demo(program, io, exit_code);
-  add_migrate(program, io, exit_code);
-  group_verbs(program);
+  const std::string_view word = argc > 1 ? argv[1] : "-";
+  add_verbs(word, program, io, exit_code);
 
   program.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("holdfast: {}\nSee holdfast --help, and --help of each verb.\n",
                        error.what());
   });
-  const auto verbs = verbs_of(program);
-  const std::string_view word = argc > 1 ? argv[1] : "-";
   if (word == "help" && argc == 2) {
     io.out << program.help();
     return kDone;
   }
-  if (!word.starts_with('-') && std::ranges::find(verbs, word) == verbs.end()) {
+  if (!word.starts_with('-') && !is_verb(word)) {
+    std::vector<std::string_view> verbs;
+    for (const Verb& verb : kVerbs)
+      verbs.push_back(verb.name);
     io.err << fmt::format("holdfast: unknown verb {}{}\n", quoted(word), did_you_mean(word, verbs));
     return kUsage;
   }

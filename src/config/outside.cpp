@@ -1,5 +1,6 @@
 #include "config/outside.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -17,6 +18,7 @@ namespace holdfast::config {
 namespace {
 
 constexpr std::size_t kMostSecretBytes = 64 << 10;
+constexpr std::size_t kFirstRead = 16 << 10;
 
 struct OpenFile {
   io::UniqueFd descriptor;
@@ -33,9 +35,11 @@ Result<OpenFile> open_file(const std::string& path) {
 }
 
 Result<std::string> read_all(const OpenFile& file, const std::string& path, std::size_t most) {
-  std::string text(most + 1, '\0');
+  std::string text;
   std::size_t length = 0;
-  while (length < text.size()) {
+  while (length <= most) {
+    // Not all that is allowed at once: most files are short.
+    if (length == text.size()) text.resize(std::min(std::max(kFirstRead, 2 * length), most + 1));
     const ssize_t got = ::read(file.descriptor.get(), text.data() + length, text.size() - length);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io::fail_os("read", path, errno);

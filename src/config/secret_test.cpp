@@ -63,6 +63,13 @@ TEST_F(SecretFile, loses_one_newline_at_its_end) {
   EXPECT_EQ(outside_.secret_file(write("a", "\n")).value(), "");
 }
 
+TEST_F(SecretFile, is_read_whole_however_long) {
+  for (const int size : {0, 1, 16 << 10, (16 << 10) + 1, 40'000, 64 << 10}) {
+    const std::string text(static_cast<std::size_t>(size), 'x');
+    EXPECT_EQ(outside_.secret_file(write("l", text)).value(), text) << size;
+  }
+}
+
 TEST_F(SecretFile, is_for_its_owner_alone) {
   for (const int mode : {0644, 0640, 0604, 0620, 0602, 0601}) {
     const std::string path = write("b", "text", mode);

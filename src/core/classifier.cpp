@@ -1,4 +1,5 @@
 #include <limits>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -87,7 +88,6 @@ std::string phrase(VerdictKind verdict, Basis basis, std::string_view value) {
 
 struct Classifier::Compiled {
   std::vector<Rule> rules;
-  PatternSet patterns;
   std::vector<int> rule_of_pattern;  // ascending
   // Rules without a pattern, each under its basis, ascending. What a failure does not carry need
   // not be looked at.
@@ -101,6 +101,17 @@ struct Classifier::Compiled {
     if (failure.os_error) first = first_of(Basis::os_error, failure, first);
     first = first_of(Basis::kind, failure, first);
     return first_by_pattern(failure, first);
+  }
+
+  // By the same numbers as rule_of_pattern. Made for the first failure that comes down to its
+  // message: the presets alone take more than 1 MB, for each classifier that has them.
+  const PatternSet& patterns() const {
+    std::call_once(has_patterns_, [this] {
+      for (const int rule : rule_of_pattern)
+        static_cast<void>(patterns_.add(rules[rule].pattern));  // make() has checked it
+      patterns_.compile();
+    });
+    return patterns_;
   }
 
  private:
@@ -117,14 +128,17 @@ struct Classifier::Compiled {
     thread_local std::vector<int> hits;
     hits.clear();
     const Parts parts = parts_of(failure.message);
-    patterns.match(parts.head, hits);
-    if (!parts.tail.empty()) patterns.match(parts.tail, hits);
+    patterns().match(parts.head, hits);
+    if (!parts.tail.empty()) patterns().match(parts.tail, hits);
     for (const int hit : hits) {
       const int rule = rule_of_pattern[hit];
       if (rule < before && holds(rules[rule], failure)) before = rule;
     }
     return before;
   }
+
+  mutable std::once_flag has_patterns_;
+  mutable PatternSet patterns_;
 };
 
 Classifier::Classifier() : Classifier(std::make_shared<const Compiled>()) {}
@@ -141,14 +155,12 @@ Result<Classifier> Classifier::make(std::vector<Rule> rules) {
       compiled->by_basis[static_cast<int>(basis_of(rule))].push_back(i);
       continue;
     }
-    if (auto added = compiled->patterns.add(rule.pattern); !added) {
-      return std::unexpected(rule_error(rule, i,
-                                        fmt::format("bad pattern at offset {}: {}",
-                                                    added.error().offset, added.error().message)));
+    if (const auto wrong = check_pattern(rule.pattern)) {
+      return std::unexpected(rule_error(
+          rule, i, fmt::format("bad pattern at offset {}: {}", wrong->offset, wrong->message)));
     }
     compiled->rule_of_pattern.push_back(i);
   }
-  compiled->patterns.compile();
   compiled->rules = std::move(rules);
   return Classifier(std::move(compiled));
 }
@@ -204,10 +216,10 @@ Explanation Classifier::explain(const FailureView& failure) const {
                                        places.begin());
   const Parts parts = parts_of(failure.message);
   std::string_view part = parts.head;
-  auto span = compiled_->patterns.find(pattern, part);
+  auto span = compiled_->patterns().find(pattern, part);
   if (!span) {
     part = parts.tail;
-    span = compiled_->patterns.find(pattern, part);
+    span = compiled_->patterns().find(pattern, part);
   }
   if (!span) return explanation;
   explanation.matched = part.substr(span->offset, std::min(span->size, kMatchedBytes));

@@ -60,17 +60,31 @@ PatternSet::PatternSet(std::int64_t budget_bytes) {
   set_ = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);
 }
 
+std::optional<PatternError> check_pattern(const std::string& pattern) {
+  const re2::RE2 single(pattern, pattern_options());
+  if (single.ok()) return std::nullopt;
+  return pattern_error(single);
+}
+
 std::expected<int, PatternError> PatternSet::add(const std::string& pattern) {
-  auto single = std::make_unique<re2::RE2>(pattern, pattern_options());
-  if (!single->ok()) return std::unexpected(pattern_error(*single));
-  singles_.push_back(std::move(single));
-  const int number = static_cast<int>(singles_.size()) - 1;
+  if (auto error = check_pattern(pattern)) return std::unexpected(*std::move(error));
+  patterns_.push_back(pattern);
+  const int number = static_cast<int>(patterns_.size()) - 1;
   if (set_ && set_->Add(pattern, nullptr) != number) set_.reset();
   return number;
 }
 
 void PatternSet::compile() {
   if (set_ && !set_->Compile()) set_.reset();
+  if (set_) return;
+  for (const std::string& pattern : patterns_)
+    singles_.push_back(std::make_unique<re2::RE2>(pattern, pattern_options()));
+}
+
+template <class Use>
+auto PatternSet::with_single(std::size_t pattern, Use use) const {
+  if (!singles_.empty()) return use(*singles_[pattern]);
+  return use(re2::RE2(patterns_[pattern], pattern_options()));
 }
 
 void PatternSet::match(std::string_view text, std::vector<int>& hits) const {
@@ -85,16 +99,21 @@ void PatternSet::match(std::string_view text, std::vector<int>& hits) const {
 }
 
 void PatternSet::match_one_by_one(std::string_view text, std::vector<int>& hits) const {
-  for (int i = 0; i < static_cast<int>(singles_.size()); ++i) {
-    if (re2::RE2::PartialMatch({text.data(), text.size()}, *singles_[i])) hits.push_back(i);
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    const bool is_found = with_single(i, [&](const re2::RE2& single) {
+      return re2::RE2::PartialMatch({text.data(), text.size()}, single);
+    });
+    if (is_found) hits.push_back(static_cast<int>(i));
   }
 }
 
 std::optional<PatternSet::Span> PatternSet::find(int pattern, std::string_view text) const {
   const re2::StringPiece whole(text.data(), text.size());
   re2::StringPiece found;
-  const re2::RE2& single = *singles_[pattern];
-  if (!single.Match(whole, 0, whole.size(), re2::RE2::UNANCHORED, &found, 1)) return std::nullopt;
+  const bool is_found = with_single(static_cast<std::size_t>(pattern), [&](const re2::RE2& single) {
+    return single.Match(whole, 0, whole.size(), re2::RE2::UNANCHORED, &found, 1);
+  });
+  if (!is_found) return std::nullopt;
   return Span{static_cast<std::size_t>(found.data() - whole.data()), found.size()};
 }
 

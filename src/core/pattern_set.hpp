@@ -22,6 +22,8 @@ struct PatternError {
 
 // Of one that RE2 has refused.
 [[nodiscard]] PatternError pattern_error(const re2::RE2& refused);
+// Of one that PatternSet::add() would refuse.
+[[nodiscard]] std::optional<PatternError> check_pattern(const std::string& pattern);
 
 // Many patterns, matched against a text in one pass. Patterns are found anywhere in the text, upper
 // and lower case alike, byte by byte.
@@ -50,13 +52,17 @@ class PatternSet {
   // Where the first match of one pattern is.
   [[nodiscard]] std::optional<Span> find(int pattern, std::string_view text) const;
 
-  [[nodiscard]] bool empty() const noexcept { return singles_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return patterns_.empty(); }
   [[nodiscard]] bool one_pass() const noexcept { return set_ != nullptr; }
 
  private:
+  template <class Use>
+  auto with_single(std::size_t pattern, Use use) const;
   void match_one_by_one(std::string_view text, std::vector<int>& hits) const;
 
   std::unique_ptr<re2::RE2::Set> set_;  // none: it did not fit the budget
+  std::vector<std::string> patterns_;
+  // Only without a set: they need as much memory as it, and beside it are asked for rarely.
   std::vector<std::unique_ptr<re2::RE2>> singles_;
 };
 

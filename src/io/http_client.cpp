@@ -11,12 +11,12 @@
 #include <thread>
 #include <unordered_map>
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "io/curl.hpp"
 #include "io/http_transfer.hpp"
 #include "io/lane.hpp"
 #include "io/look_up_turns.hpp"
@@ -147,17 +147,7 @@ class HttpClient::Worker {
       : loop_(loop),
         options_(std::move(options)),
         inbox_(std::move(inbox)),
-        epoll_(std::move(epoll)),
-        multi_(curl_multi_init()) {
-    if (!multi_) throw std::bad_alloc();
-    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Worker::on_socket);
-    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
-    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Worker::on_timer);
-    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
-                      static_cast<long>(options_.most_idle_connections));
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS,
-                      static_cast<long>(options_.most_connections));
+        epoll_(std::move(epoll)) {
     watch(EPOLL_CTL_ADD, inbox_->wake.get(), EPOLLIN);
     thread_ = std::thread([this] { run(); });
   }
@@ -172,7 +162,7 @@ class HttpClient::Worker {
 
  private:
   struct CleanUp {
-    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+    void operator()(CURLM* multi) const noexcept { curl().multi_cleanup(multi); }
   };
   struct Ended {
     Done done;
@@ -180,6 +170,7 @@ class HttpClient::Worker {
   };
 
   void run();
+  [[nodiscard]] Result<void> open_curl();
   bool step();
   [[nodiscard]] int wait_ms(SteadyTime now) const noexcept;
   void drive(int fd, std::uint32_t events);
@@ -204,8 +195,8 @@ class HttpClient::Worker {
   const HttpClientOptions options_;
   const std::shared_ptr<HttpCall::Inbox> inbox_;
   const UniqueFd epoll_;
-  std::unique_ptr<CURLM, CleanUp> multi_;
-  SteadyTime timer_ = SteadyTime::max();  // when libcurl wants to be called
+  std::unique_ptr<CURLM, CleanUp> multi_;  // none before the first request
+  SteadyTime timer_ = SteadyTime::max();   // when libcurl wants to be called
 
   std::vector<HttpTransfer*> settled_;
   LookUpTurns<HttpTransfer> turns_{kMostLookUps};
@@ -226,10 +217,27 @@ void HttpClient::Worker::run() {
   while (step()) {
   }
   for (auto& [id, transfer] : transfers_) {
-    if (transfer->is_running) curl_multi_remove_handle(multi_.get(), transfer->handle());
+    if (transfer->is_running) curl().multi_remove_handle(multi_.get(), transfer->handle());
     ended_.push_back({transfer->take_done(), std::unexpected(canceled())});
   }
   hand_over();
+}
+
+// A client that has nothing to send does without libcurl.
+Result<void> HttpClient::Worker::open_curl() {
+  if (multi_) return {};
+  if (auto loaded = load_curl(); !loaded) return loaded;
+  multi_.reset(curl().multi_init());
+  if (!multi_) throw std::bad_alloc();
+  curl().multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Worker::on_socket);
+  curl().multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
+  curl().multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Worker::on_timer);
+  curl().multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
+  curl().multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
+                      static_cast<long>(options_.most_idle_connections));
+  curl().multi_setopt(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                      static_cast<long>(options_.most_connections));
+  return {};
 }
 
 // Waits for something to happen, and does what follows from it. False: it is to end.
@@ -249,7 +257,7 @@ bool HttpClient::Worker::step() {
   if (timer_ <= steady_now()) {
     timer_ = SteadyTime::max();
     int running = 0;
-    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+    curl().multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
   }
   const bool goes_on = !has_orders || carry_out(inbox_->take());
   gather();
@@ -272,7 +280,7 @@ void HttpClient::Worker::drive(int fd, std::uint32_t events) {
   if (events & EPOLLOUT) what |= CURL_CSELECT_OUT;
   if (events & (EPOLLERR | EPOLLHUP)) what |= CURL_CSELECT_ERR;
   int running = 0;
-  curl_multi_socket_action(multi_.get(), fd, what, &running);
+  curl().multi_socket_action(multi_.get(), fd, what, &running);
 }
 
 bool HttpClient::Worker::carry_out(HttpCall::Inbox::Orders orders) {
@@ -291,6 +299,11 @@ std::unique_ptr<HttpTransfer> HttpClient::Worker::spare_transfer() {
 }
 
 void HttpClient::Worker::begin(HttpCall::Inbox::Order order) {
+  if (auto opened = open_curl(); !opened) {
+    ended_.push_back({std::move(order.done),
+                      std::unexpected(HttpError{.message = std::move(opened).error().text()})});
+    return;
+  }
   auto transfer = spare_transfer();
   transfer->take(order.id, std::move(order.request), std::move(order.done), steady_now());
   HttpTransfer& taken = *transfer;
@@ -304,7 +317,7 @@ void HttpClient::Worker::hand_to_curl(HttpTransfer& transfer, SteadyTime now) {
     end(transfer, std::unexpected(*std::move(error)));
     return;
   }
-  if (curl_multi_add_handle(multi_.get(), transfer.handle()) != CURLM_OK) {
+  if (curl().multi_add_handle(multi_.get(), transfer.handle()) != CURLM_OK) {
     end(transfer, std::unexpected(HttpError{.message = "libcurl does not take the request"}));
     return;
   }
@@ -324,13 +337,14 @@ void HttpClient::Worker::cancel(std::uint64_t id) {
 
 // Looks at what libcurl has done, and lets those begin whose turn it is then.
 void HttpClient::Worker::gather() {
+  if (!multi_) return;
   for (HttpTransfer* const transfer : std::exchange(settled_, {}))
     end_turn(*transfer);
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+  while (const CURLMsg* message = curl().multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     HttpTransfer* transfer = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+    curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
     end(*transfer, transfer->result(message->data.result));
   }
   const SteadyTime now = steady_now();
@@ -349,7 +363,7 @@ void HttpClient::Worker::end_turn(HttpTransfer& transfer) {
 }
 
 void HttpClient::Worker::end(HttpTransfer& transfer, HttpResult result) {
-  if (transfer.is_running) curl_multi_remove_handle(multi_.get(), transfer.handle());
+  if (transfer.is_running) curl().multi_remove_handle(multi_.get(), transfer.handle());
   std::erase(settled_, &transfer);
   end_turn(transfer);
   ended_.push_back({transfer.take_done(), std::move(result)});
@@ -378,7 +392,7 @@ int HttpClient::Worker::on_socket(CURL*, curl_socket_t fd, int what, void* self,
   if (what & CURL_POLL_IN) events |= EPOLLIN;
   if (what & CURL_POLL_OUT) events |= EPOLLOUT;
   worker.watch(is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
-  if (!is_known) curl_multi_assign(worker.multi_.get(), fd, self);
+  if (!is_known) curl().multi_assign(worker.multi_.get(), fd, self);
   return 0;
 }
 
@@ -390,9 +404,6 @@ int HttpClient::Worker::on_timer(CURLM*, long wait_ms, void* self) {
 }
 
 Result<HttpClient> HttpClient::start(ports::Loop& loop, HttpClientOptions options) {
-  static const CURLcode is_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (is_ready != CURLE_OK)
-    return fail(ErrorCode::unavailable, "start HTTP client", curl_easy_strerror(is_ready));
   // libcurl would say so only with the first request.
   if (!options.ca_file.empty() && ::access(options.ca_file.c_str(), R_OK) != 0)
     return fail_os("open certificates", options.ca_file, errno);

@@ -28,7 +28,7 @@ const AddressGuard& guard_of(const HttpRequest& request) {
 template <class... Args>
 void set(CURL* handle, CURLoption option, Args... args) {
   // Fails only without memory, or for an option that our libcurl does not have.
-  if (curl_easy_setopt(handle, option, args...) != CURLE_OK) throw std::bad_alloc();
+  if (curl().easy_setopt(handle, option, args...) != CURLE_OK) throw std::bad_alloc();
 }
 
 // What libcurl counts in: 0 would be "none", and a long may be exceeded.
@@ -93,7 +93,7 @@ HttpFault fault_of(CURLcode code) noexcept {
 }  // namespace
 
 HttpTransfer::HttpTransfer(const HttpClientOptions& options, std::vector<HttpTransfer*>& settled)
-    : settled_(settled), handle_(curl_easy_init()) {
+    : settled_(settled), handle_(curl().easy_init()) {
   if (!handle_) throw std::bad_alloc();
   set_lasting_options(options);
 }
@@ -140,7 +140,7 @@ void HttpTransfer::take(std::uint64_t id, HttpRequest request, HttpClient::Done 
 
 void HttpTransfer::append(List& list, const std::string& line) {
   curl_slist* const shorter = list.release();
-  curl_slist* const longer = curl_slist_append(shorter, line.c_str());
+  curl_slist* const longer = curl().slist_append(shorter, line.c_str());
   list.reset(longer ? longer : shorter);
   if (!longer) throw std::bad_alloc();
 }
@@ -203,7 +203,7 @@ void HttpTransfer::set_method_and_body() {
 
 HttpResult HttpTransfer::result(CURLcode code) {
   long status = 0;
-  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl().easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   // libcurl takes a connection that is closed amid the headers for the end of them.
   if (code == CURLE_OK && !is_head_complete_) code = CURLE_PARTIAL_FILE;
@@ -214,14 +214,14 @@ HttpResult HttpTransfer::result(CURLcode code) {
 }
 
 std::string_view HttpTransfer::words_of(CURLcode code) const noexcept {
-  return words_[0] ? words_.data() : curl_easy_strerror(code);
+  return words_[0] ? words_.data() : curl().easy_strerror(code);
 }
 
 HttpError HttpTransfer::error_of(CURLcode code) {
   long sent_bytes = 0;
-  curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
+  curl().easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
   long os_error = 0;
-  curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_error);
+  curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_error);
   if (socket_error_ != 0) os_error = socket_error_;
   if (sink_error_ != 0) os_error = sink_error_;
 
@@ -334,7 +334,7 @@ std::size_t HttpTransfer::on_body(char* data, std::size_t size, std::size_t coun
   const std::string_view part(data, size * count);
   long status = 0;
   if (transfer.request_.sink)
-    curl_easy_getinfo(transfer.handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+    curl().easy_getinfo(transfer.handle_.get(), CURLINFO_RESPONSE_CODE, &status);
   if (status / 100 == 2) return transfer.sink(part) ? part.size() : 0;
   std::string& body = transfer.answer_.body;
   const std::size_t room = transfer.request_.most_response_bytes - body.size();
@@ -353,7 +353,7 @@ std::uint64_t HttpTransfer::most_bytes() const noexcept {
 bool HttpTransfer::sink(std::string_view part) noexcept {
   const std::uint64_t most = request_.most_sink_bytes;
   curl_off_t announced = -1;
-  curl_easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+  curl().easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
   is_too_large_ = part.size() > most - sunk_bytes_ ||
                   (announced > 0 && static_cast<std::uint64_t>(announced) > most);
   if (is_too_large_) return false;

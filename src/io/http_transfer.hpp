@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <curl/curl.h>
-
+#include "io/curl.hpp"
 #include "io/http_client.hpp"
 
 namespace holdfast::io {
@@ -48,8 +47,8 @@ class HttpTransfer {
 
  private:
   struct CleanUp {
-    void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
-    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+    void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
+    void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
   };
   using List = std::unique_ptr<curl_slist, CleanUp>;
 

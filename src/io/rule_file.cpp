@@ -167,10 +167,9 @@ Trouble RuleReader::check(const toml::table& table, const Rule& rule) {
   }
   if (const auto refused = check_rule(rule)) return wrong(table, *refused);
   if (!rule.pattern.empty()) {
-    PatternSet probe;
-    if (const auto added = probe.add(rule.pattern); !added) {
-      return wrong(*table.get("pattern"), fmt::format("bad pattern at offset {}: {}",
-                                                      added.error().offset, added.error().message));
+    if (const auto refused = check_pattern(rule.pattern)) {
+      return wrong(*table.get("pattern"),
+                   fmt::format("bad pattern at offset {}: {}", refused->offset, refused->message));
     }
   }
   if (rule.name.empty()) return std::nullopt;

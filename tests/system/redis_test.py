@@ -276,6 +276,20 @@ class RedisTest(unittest.TestCase):
         print(f"{len(seen) / seconds / workers:.2f} commands a second for each idle worker", file=sys.stderr)
         self.assertGreater(len(seen), seconds * workers / 10)  # it was looked at the right server
 
+    def test_a_worker_that_sends_no_request_does_without_libcurl(self):
+        def mapped(worker):
+            with open(f"/proc/{worker.process.pid}/maps", encoding="utf-8") as file:
+                return file.read()
+
+        worker = self.work('[task.a]\ncommand = ["true"]\n')
+        self.run_cli("submit", "a", "--wait=60s", "--payload", "")
+        self.assertIn("libhiredis", mapped(worker))  # it is looked at the right place
+        for library in ("libcurl", "libgnutls", "libldap"):
+            self.assertNotIn(library, mapped(worker))
+        # One that may send some has it before the first.
+        worker = self.work('[task.b]\nwebhook = "http://127.0.0.1:9/"\n[webhook]\nallow = ["127.0.0.1"]\n')
+        self.assertIn("libcurl", mapped(worker))
+
     def test_T10_nothing_is_lost_while_the_store_is_away(self):
         redis = self.own_redis()
         server = self.serve()

@@ -115,6 +115,7 @@ class TlsTest(serve_test.SystemTest):
         self.assertEqual(json.loads(line[6:])["event"], "submit")
         self.server.process.send_signal(signal.SIGTERM)
         answer.read()
+        self.server.process.wait(timeout=60)  # a second signal would find its default action in the last moment
         self.assertEqual(self.server.end(), 0)
 
 

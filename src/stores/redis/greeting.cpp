@@ -5,6 +5,9 @@
 namespace holdfast::stores::redis {
 namespace {
 
+// Scripts are loaded in a few steps: all at once would be the largest thing that a worker sends.
+constexpr std::size_t kLoadBytes = 64 << 10;
+
 void add(Pipeline& to, std::initializer_list<std::string_view> words) {
   to.add(std::span<const std::string_view>(words.begin(), words.size()));
 }
@@ -20,12 +23,15 @@ Trouble not_let_in(std::string_view text) {
 
 OrTrouble<void> load_scripts(Connection& connection, std::span<const Script* const> scripts) {
   Pipeline loads;
-  for (const Script* script : scripts)
-    add(loads, {"SCRIPT", "LOAD", script->text()});
-  auto answers = connection.ask(loads);
-  if (!answers) return std::unexpected(std::move(answers.error()));
-  for (const OwnedReply& answer : *answers) {
-    if (answer.view().is_error()) return std::unexpected(said_by_server(answer.view().text()));
+  for (std::size_t at = 0; at < scripts.size(); ++at) {
+    add(loads, {"SCRIPT", "LOAD", scripts[at]->text()});
+    if (loads.bytes_from(0).size() < kLoadBytes && at + 1 < scripts.size()) continue;
+    auto answers = connection.ask(loads);
+    if (!answers) return std::unexpected(std::move(answers.error()));
+    for (const OwnedReply& answer : *answers) {
+      if (answer.view().is_error()) return std::unexpected(said_by_server(answer.view().text()));
+    }
+    loads.clear();
   }
   return {};
 }

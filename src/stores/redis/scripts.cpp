@@ -54,6 +54,7 @@ Script script(std::string_view name, Flags flags, std::initializer_list<std::str
     text += "\n";
     text += part;
   }
+  text.shrink_to_fit();  // it is kept for as long as the process runs
   return {name, std::move(text)};
 }
 

@@ -255,6 +255,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
       answer.next_due =
           told[1].text().empty() ? std::nullopt : std::optional(wall_time(told[1].text()));
       learn_time(told[2].text());
+      answer.tasks.reserve(answer.tasks.size() + told.size() / 3);
       for (std::size_t at = 4; at + 1 < told.size(); at += 3) {
         auto record =
             claimed(told[at + 1].text(), told[at + 2].text(), asked.verb, wall_time(told[2].text()),
