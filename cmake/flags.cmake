@@ -13,15 +13,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(holdfast_flags INTERFACE -ffunction-sections -fdata-sections)
 endif()
 
-# holdfast_slim(<program>): a release without what nobody calls and what is there twice, with short
-# relocations, and with what a worker calls in one place: all of it is memory of each worker.
+# holdfast_slim(<program>): a release without what nobody calls and what is there twice, and with short
+# relocations: all of it is memory of each worker.
 function(holdfast_slim program)
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # and so lld
-    set(order ${PROJECT_SOURCE_DIR}/cmake/worker.order)  # docs/decisions/0019
     target_link_options(${program} PRIVATE LINKER:--gc-sections LINKER:--icf=safe
-      LINKER:-z,pack-relative-relocs LINKER:--symbol-ordering-file=${order}
-      LINKER:--no-warn-symbol-ordering)
-    set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${order})
+      LINKER:-z,pack-relative-relocs)
   endif()
 endfunction()
 

@@ -5,8 +5,8 @@
 
 namespace holdfast::stores::redis {
 
-// 40 hexadecimal digits. Redis names scripts so; nothing is kept secret with it. Our own, since the
-// first digest of OpenSSL readies all of OpenSSL: 3 MB of a worker that may never need TLS.
+// 40 hexadecimal digits. Redis names scripts so; nothing is kept secret with it. By Boost, since
+// the first digest of OpenSSL readies all of OpenSSL: 2 MB of a worker that may never need TLS.
 [[nodiscard]] std::string sha1_hex(std::string_view text);
 
 }  // namespace holdfast::stores::redis
