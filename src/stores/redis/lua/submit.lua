@@ -32,6 +32,7 @@ local queues = {}
 for at = 1, many do
   local name = ARGV[3 + at]
   local queue = { name = name, number = queue_number(name), added = 0, waiting = 0, backlog = 0 }
+  queue.number4 = pack('>I4', queue.number or 0)
   if queue.number then
     local counts = call('HMGET', root .. 'c' .. queue.number, PENDING, RETRYING, 'backlog')
     queue.waiting = (counts[1] or 0) + (counts[2] or 0)
@@ -49,9 +50,7 @@ local task_key = root .. 't'
 
 -- Tasks that are alike, to whom `queue` and its line in the order of claims are the same.
 local function company_of(queue, flags, priority)
-  local company = { queue = queue, has_key = flags % 2 == 1, delivered = flags >= 2, priority = priority }
-  company.queue4 = pack('>I4', queue.number or 0)
-  return company
+  return { queue = queue, has_key = flags % 2 == 1, delivered = flags >= 2, priority = priority }
 end
 
 -- The list of what waits in its line.
@@ -69,7 +68,7 @@ local function accept(company, place, id, due, before, after)
   local queue = company.queue
   -- As it will be; the number is that of the next one, which it may not get.
   local number8 = i8(number + 1)
-  local record = before .. number8 .. company.queue4 .. after
+  local record = before .. number8 .. queue.number4 .. after
   local key
   if company.has_key then
     local _
@@ -84,8 +83,8 @@ local function accept(company, place, id, due, before, after)
   if not queue.number then
     if call('EXISTS', place) == 1 then return 'i' end
     queue.number = make_queue(queue.name)
-    company.queue4 = pack('>I4', queue.number)
-    record = before .. number8 .. company.queue4 .. after
+    queue.number4 = pack('>I4', queue.number)
+    record = before .. number8 .. queue.number4 .. after
   end
   if are_new then
     records[2 * accepted + 1], records[2 * accepted + 2] = place, record
