@@ -133,6 +133,8 @@ void Settler::told(LiveRun& run, const ports::Change::One& change, ports::Change
     return;
   }
   ++floor_.stats.refused;
+  // It may wait, and nobody was told: see ask().
+  if (repeated && change.again) run.processor().due_at(change.transition.due);
   log_task(floor_.parts.log,
            {Level::warning, "task.settle_refused",
             repeated ? "settled before, when the store could not say so, or no longer ours"

@@ -105,8 +105,8 @@ struct Renew {
 // With `again`, a task that ran and is retrying now, due at once (its wait is zero), is claimed in
 // the same step by who had it, whatever else waits: with the next token, since it changed, under
 // the lease that it had. Not where its queue is paused, or has as many running as it may: it waits
-// then. These claims are made when all changes of the verb are carried out, in their order. A store
-// that cannot do so leaves all of them waiting.
+// then. These claims are made when all changes of the verb are carried out, in their order; a verb
+// with such a change names its task once. A store that cannot do so leaves all of them waiting.
 struct Change {
   struct One {
     TaskId id;

@@ -22,6 +22,8 @@ from serve_test import HOLDFAST, Server
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 TRACE = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
 OLD_FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/stores/sqlite")
+# What ended in them ended long ago.
+KEEP = '[store]\nkeep_succeeded = "forever"\nkeep_canceled = "forever"\n'
 
 
 class KeepingTest(unittest.TestCase):
@@ -104,7 +106,7 @@ command = ["sh", "-c", "exit 65"]
 
     def test_C2_1_every_row_of_an_older_file_has_retry_on_failure_false(self):
         self.plant(3)
-        server = self.serve("[queue.new]\npull = true\n")
+        server = self.serve(KEEP + "[queue.new]\npull = true\n")
         for old, state in (("01a1e4a0-7e4d-7084-962e-fe502c7381eb", "succeeded"),
                            ("01a1e4a0-7e5b-74a7-ab19-eef4f05f9932", "dead")):  # fmt: skip
             status, task = server.call("GET", f"/v1/tasks/{old}")
@@ -126,7 +128,7 @@ command = ["sh", "-c", "exit 65"]
         before = self.run_verb("verify", "holdfast.db")
         self.assertEqual(before.returncode, 0, before.stderr)
         self.assertIn("(schema 1)", before.stdout)
-        server = self.serve("[queue.slow]\npull = true\n")
+        server = self.serve(KEEP + "[queue.slow]\npull = true\n")
         _, old = server.call("GET", "/v1/tasks/01a1e2f8-6c20-77ae-b048-7feba9e6e0ec")
         self.assertEqual((old["state"], old["payload"]), ("succeeded", {"to": "ann"}))
         new = server.submit(type="t", queue="slow", trace=TRACE)

@@ -58,6 +58,8 @@ class Handlers {
 
   void add_to(Worker& worker) {
     const HandlerOptions usual{.attempts = 3, .crashes = 1000, .wait = retry::fixed(20ms)};
+    // Claimed again in one step with its settlement.
+    const HandlerOptions at_once{.attempts = 3, .crashes = 1000, .wait = retry::fixed(0ms)};
     worker.on("ok", [this](Job& job) { return run(job, [](Job&) {}); }, usual);
     worker.on(
         "slow",
@@ -76,7 +78,7 @@ class Handlers {
         [this](Job& job) {
           return run(job, [](Job&) { throw std::runtime_error("every attempt fails"); });
         },
-        usual);
+        at_once);
     worker.on(
         "hopeless",
         [this](Job& job) {

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include "stores/redis/layout.hpp"
+#include "stores/redis/scripts.hpp"
 #include "stores/redis/store_testing.hpp"
 #include "support/cutting_proxy.hpp"
 
@@ -38,8 +40,13 @@ std::string life(ports::Store& store) {
   for (auto& request : batch) {
     const auto& answer = std::get<ports::Asked<ports::Claim>>(request).answer;
     if (!answer) return told + answer.error().text();
-    for (const ports::TaskRecord& task : answer->tasks) {
+    for (ports::TaskRecord task : answer->tasks) {
       told += task.payload + " " + std::to_string(task.task.token.value) + ", ";
+      if (change.changes.empty()) {
+        const auto done = tell(store, ports::Change{{again(task, kStart)}});
+        told += done.at(0) == ports::Change::Done::again ? "again, " : "not again, ";
+        ++task.task.token.value;
+      }
       change.changes.push_back(change.changes.empty() ? death(task, kStart)
                                                       : success(task, kStart));
     }
@@ -53,7 +60,7 @@ std::string life(ports::Store& store) {
 }
 
 constexpr const char* kLife =
-    "new new new to: 1 1, to: 2 1, to: 3 1, applied applied applied 2 purged";
+    "new new new to: 1 1, again, to: 2 1, to: 3 1, applied applied applied 2 purged";
 
 TEST_F(RedisStoreTest, lives_a_short_life) {
   const auto opened = open_at(server_.url());
@@ -83,6 +90,44 @@ TEST_F(RedisStoreTest, a_cut_at_any_step_of_a_call_changes_nothing_that_is_told)
     }
   }
   EXPECT_GT(cuts, 50);
+}
+
+// N6: or an attempt would begin that others have brought back while the answer was on its way.
+TEST_F(RedisStoreTest, an_answer_that_is_given_again_gives_no_claim_that_was_lost_meanwhile) {
+  const auto opened = open_at(server_.url());
+  (void)tell(*opened.writer, ports::Submit{{new_task(1), new_task(2)}});
+  const auto claimed =
+      tell(*opened.writer,
+           ports::Claim{.queue = "mail", .max = 2, .owner = "me", .lease = 30s, .now = kStart});
+  ASSERT_THAT(claimed.tasks, SizeIs(2));
+  // By what was worked out beforehand, and by the way of all others.
+  const ports::Change::One known = again(claimed.tasks[0], kStart);
+  const ports::Change::One other = again(claimed.tasks[1], kStart);
+  const std::string key = "{hf}t" + std::string(id_bytes(known.id));
+  const Claimed claim{.token = known.token,
+                      .head = server_.ask({"GET", key}).text.substr(0, kHeadBytes),
+                      .owner = std::make_shared<const std::string>("me"),
+                      .since = kStart};
+  WordList words;
+  append_course(words, course_of(known, claim), 1, "");
+  append_settlement(words, known, claim);
+  std::vector<std::string> settle{"EVALSHA", scripts().settle.sha(), "1", "{hf}", "caller.0", "7"};
+  for (std::size_t i = 0; i < words.size(); ++i)
+    settle.emplace_back(words[i]);
+  std::vector<std::string> change{"EVALSHA", scripts().change.sha(), "1", "{hf}", "caller.1", "7"};
+  append_change(change.emplace_back(), other);
+  for (const auto& call : {settle, change}) {
+    EXPECT_EQ(server_.ask(call).text, "c");
+    EXPECT_EQ(server_.ask(call).text, "c") << "as long as it holds";
+  }
+  for (const TaskId& id : {known.id, other.id}) {
+    const auto running = tell(*opened.writer, ports::Find{id}).value();
+    EXPECT_EQ(running.task.token.value, 2U);
+    EXPECT_EQ(tell(*opened.writer, ports::Change{{death(running, kStart + 1s)}}).at(0),
+              ports::Change::Done::applied);
+  }
+  for (const auto& call : {settle, change})
+    EXPECT_EQ(server_.ask(call).text, "m");
 }
 
 TEST_F(RedisStoreTest, what_another_process_was_told_is_not_told_to_this_one) {

@@ -66,6 +66,16 @@ inline ports::Change::One death(const ports::TaskRecord& record, WallTime now) {
   return one;
 }
 
+// Failed, to be tried again at once by who has it.
+inline ports::Change::One again(const ports::TaskRecord& record, WallTime now) {
+  ports::Change::One one = death(record, now);
+  one.transition.to = core::State::retrying;
+  one.transition.dead_reason.reset();
+  one.fingerprint = Fingerprint();
+  one.again = true;
+  return one;
+}
+
 template <class Verb>
 typename Verb::Answer tell(ports::Store& store, Verb verb) {
   auto answer = ports::ask(store, std::move(verb));

@@ -32,6 +32,16 @@ local function gather_again(queue, task)
   append(staying, queue, task)
 end
 
+-- An answer that was lost on the way and is given again. What was claimed again may have been brought back by
+-- others meanwhile: then it has moved on. `claimed_again(n)`: id and token of the nth change.
+local function still_true(before, claimed_again)
+  return (before:gsub('()c', function(place)
+    local id, token = claimed_again(place)
+    local claim = call('HGET', root .. 'R', id)
+    return claim and sub(claim, 1, 8) == token and 'c' or 'm'
+  end))
+end
+
 -- How many more may run, when all that was gathered is carried out.
 local function room_of(queue)
   local settings = call('HMGET', root .. 'c' .. queue, 'paused', 'concurrency', RUNNING)

@@ -8,14 +8,26 @@
 --   state they go to, their priority is empty, and behind the token of each stand its next one and since when.
 -- Returns a text with one letter for each: "a" applied, "c" applied and claimed again, "m" it has moved on,
 --   "u" there is no such task.
+local WORDS = 5
+
 local before = told_before()
-if before then return before end
+if before then
+  local at, places = 3, {}  -- where each of them stands in ARGV
+  while at <= #ARGV do
+    local many = tonumber(ARGV[at + 3])
+    for next = 0, many - 1 do
+      places[#places + 1] = at + 6 + WORDS * next
+    end
+    at = at + 6 + WORDS * many
+  end
+  return still_true(before, function(place)
+    return sub(ARGV[places[place] + 1], 9), sub(ARGV[places[place] + 2], 9, 16)
+  end)
+end
 
 local left = {}
 leaves[root .. 'r'] = left
 local task_key, attempts_key = root .. 't', root .. 'a'
-
-local WORDS = 5
 
 local function refused(id) return call('EXISTS', root .. 't' .. id) == 1 and 'm' or 'u' end
 
