@@ -1,6 +1,7 @@
 #include "core/fingerprint.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,6 +77,14 @@ std::string normalized(std::string_view error) {
 
 std::string Fingerprint::text() const {
   return fmt::format("{:016x}", value_);
+}
+
+std::optional<Fingerprint> Fingerprint::parse(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, value, 16);
+  if (error != std::errc() || read_to != end || text.size() != 16) return std::nullopt;
+  return Fingerprint(value);
 }
 
 Fingerprint fingerprint(std::string_view error) {

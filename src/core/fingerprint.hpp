@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,8 @@ class Fingerprint {
 
   [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
   [[nodiscard]] std::string text() const;  // 16 hexadecimal digits
+  // What text() writes; nothing: it is none.
+  [[nodiscard]] static std::optional<Fingerprint> parse(std::string_view text);
 
   auto operator<=>(const Fingerprint&) const = default;
 

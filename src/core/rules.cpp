@@ -198,7 +198,9 @@ Attempt begin_attempt(const Task& task, const TaskPolicy& policy, WallTime now) 
 
 Result<Transition> cancel(const Task& task, WallTime now) {
   if (is_terminal(task.state)) return refuse(task, "cancel", "pending, retrying or running");
-  return move(task, Event::cancel, State::canceled, now);
+  Transition transition = move(task, Event::cancel, State::canceled, now);
+  if (task.state != State::running) ++transition.token.value;
+  return transition;
 }
 
 Result<Transition> replay(const Task& task, const ReplayOptions& options, const TaskPolicy& policy,
@@ -235,7 +237,9 @@ Result<Transition> discard(const Task& task, WallTime now) {
   if (task.state != State::failed && task.state != State::dead) {
     return refuse(task, "discard", "failed or dead");
   }
-  return move(task, Event::discard, State::canceled, now);
+  Transition transition = move(task, Event::discard, State::canceled, now);
+  ++transition.token.value;
+  return transition;
 }
 
 Result<Transition> close(const Task& task, int tried, WallTime now) {

@@ -75,7 +75,8 @@ struct Transition {
 // The attempt that a claim at `now` begins; `task` is the running task.
 [[nodiscard]] Attempt begin_attempt(const Task& task, const TaskPolicy& policy, WallTime now);
 
-// Canceled, from any state that is not terminal.
+// Canceled, from any state that is not terminal. One that does not run gets the next token, so that
+// who canceled it can be noted (N3); one that runs keeps that of its claim, which ends with it.
 [[nodiscard]] Result<Transition> cancel(const Task& task, WallTime now);
 
 struct ReplayOptions {
@@ -93,7 +94,8 @@ struct ReplayOptions {
 [[nodiscard]] Result<Transition> replay(const Task& task, const ReplayOptions& options,
                                         const TaskPolicy& policy, WallTime now);
 
-// A failed or dead task that nobody wants back: canceled. Its record stays until it is purged.
+// A failed or dead task that nobody wants back: canceled, with the next token, so that who did it
+// can be noted (N3). Its record stays until it is purged.
 [[nodiscard]] Result<Transition> discard(const Task& task, WallTime now);
 
 // A dead letter that nobody is to look after any more: failed, with what it died of behind

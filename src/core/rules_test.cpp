@@ -188,6 +188,23 @@ TEST(Rules, N3_a_quarantined_task_stays_so_when_it_is_given_up) {
   EXPECT_FALSE(task.dead_reason);
 }
 
+// Or who decided it could not be noted in its history.
+TEST(Rules, N3_a_task_that_does_not_run_gets_a_new_token_with_whatever_is_decided) {
+  for (const State state : {State::pending, State::retrying, State::failed, State::dead}) {
+    Task task = task_in(state);
+    task.token = Token{7};
+    for (const auto& decided : {cancel(task, kNow), discard(task, kNow), replay(task, {}, {}, kNow),
+                                close(task, 0, kNow)}) {
+      if (decided) {
+        EXPECT_EQ(decided->token, Token{8}) << to_string(state);
+      }
+    }
+  }
+  Task running = task_in(State::running);
+  running.token = Token{7};
+  EXPECT_EQ(cancel(running, kNow)->token, Token{7}) << "that of its claim, which ends with it";
+}
+
 TEST(Rules, neither_what_runs_nor_what_has_ended_is_given_up_as_a_dead_letter) {
   for (const State state : {State::running, State::succeeded, State::failed, State::canceled})
     EXPECT_EQ(close(task_in(state), 3, kNow).error().code, ErrorCode::conflict) << to_string(state);

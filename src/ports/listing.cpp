@@ -15,8 +15,8 @@ bool matches(const TaskRecord& record, const Filter& filter) {
   return !filter.created_until || record.task.created < *filter.created_until;
 }
 
-TaskRecord for_list(TaskRecord record) {
-  record.payload.clear();
+TaskRecord for_list(TaskRecord record, bool with_payload) {
+  if (!with_payload) record.payload.clear();
   record.key.clear();
   record.trace.clear();
   record.retry_on_failure = false;

@@ -7,7 +7,7 @@ namespace holdfast::ports {
 
 [[nodiscard]] bool matches(const TaskRecord& record, const Filter& filter);
 
-// Without what List leaves out.
-[[nodiscard]] TaskRecord for_list(TaskRecord record);
+// Without what List leaves out; the payload stays if it is asked for.
+[[nodiscard]] TaskRecord for_list(TaskRecord record, bool with_payload);
 
 }  // namespace holdfast::ports

@@ -76,7 +76,7 @@ struct TaskRecord {
   TaskId id;
   std::string type;
   std::string queue;
-  std::string payload;  // of Claim and Find; List and Overdue leave it out
+  std::string payload;  // of Claim and Find, and of List where it is asked for
   int priority = 0;
   std::string key;  // of Find only
   OwnLimits limits;
@@ -112,12 +112,46 @@ struct QueueCounts {
 
 // Failures that belong together (N1). Kept as counters, so listing them reads no task.
 struct Group {
+  // Tasks of one type and queue that are in it now.
+  struct Part {
+    std::string queue;
+    std::string type;
+    std::uint64_t count = 0;
+
+    bool operator==(const Part&) const = default;
+  };
+  // How many came to it in one slot of time, whether they have left again or not.
+  struct Arrivals {
+    WallTime slot{};  // its beginning, a multiple of kSlot
+    std::uint64_t count = 0;
+
+    bool operator==(const Arrivals&) const = default;
+  };
+  static constexpr Duration kSlot = std::chrono::minutes(10);
+  // Slots of the last day are kept: of any that begin later than its latest less so much.
+  static constexpr Duration kTrend = std::chrono::hours(24);
+
   core::State state = core::State::dead;  // dead or failed
   Fingerprint fingerprint;
   std::uint64_t count = 0;  // tasks in it now
   WallTime first_seen{};    // when its first task came to it, which may have left again
   WallTime last_seen{};     // the latest that one came to it, likewise
   std::string example;      // the error text of the first; without one, why it is dead
+  // How all that ever came to it did: index: FailureKind. Those that came before this was counted are
+  // missing here, in `parts` and in `trend`.
+  std::array<std::uint64_t, 3> came_by{};
+  std::vector<Part> parts = {};      // the largest first, then by queue and type
+  std::vector<Arrivals> trend = {};  // oldest first; slots without any are left out
+};
+
+// A text that belongs to no task and outlives the process: what operations have come to, who did
+// what. On a shelf, under a key; keys go by the order of their bytes.
+struct Note {
+  std::string key;
+  std::string text;
+  std::uint64_t version = 1;  // grows with each change
+
+  bool operator==(const Note&) const = default;
 };
 
 // One thing that cannot be, found by an audit.

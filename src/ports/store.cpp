@@ -8,6 +8,7 @@ bool is_query(const Request& request) noexcept {
          std::holds_alternative<Asked<List>>(request) ||
          std::holds_alternative<Asked<Count>>(request) ||
          std::holds_alternative<Asked<Groups>>(request) ||
+         std::holds_alternative<Asked<Notes>>(request) ||
          std::holds_alternative<Asked<Uncarried>>(request);
 }
 

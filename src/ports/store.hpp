@@ -14,7 +14,7 @@
 #include "ports/news.hpp"
 #include "ports/records.hpp"
 
-// The seam between the engine and what keeps its tasks. A dozen verbs, each a value that says what
+// The seam between the engine and what keeps its tasks. Some verbs, each a value that says what
 // is asked and has a type for the answer; a store carries out many of them at once.
 //
 // Stores decide nothing. What becomes of a task is said by the rules (core/rules.hpp) as a
@@ -99,8 +99,10 @@ struct Renew {
 // The task is then what core::apply makes of it, and `changed` is transition.due less its wait. The
 // end of a running state, however it ends, is an attempt of the task's history. So is a change with
 // a failure of a task that does not run: by nobody (no owner), begun and ended when it changed,
-// with the token that it has afterwards, which must be a new one. A transition to running is
-// refused with invalid_argument, and all others with it: claims are made by Claim.
+// with the token that it has afterwards, which must be a new one. Likewise a change of a task that
+// does not run and that names who made it (`by`): with that as its owner (N3), cut as messages are.
+// If it has no new token and no failure, nothing is noted. A transition to running is refused with
+// invalid_argument, and all others with it: claims are made by Claim.
 //
 // With `again`, a task that ran and is retrying now, due at once (its wait is zero), is claimed in
 // the same step by who had it, whatever else waits: with the next token, since it changed, under
@@ -115,6 +117,7 @@ struct Change {
     std::string result = {};       // of a success
     Fingerprint fingerprint = {};  // if it goes to failed or dead: its group
     bool again = false;            // see above
+    std::string by = {};           // who decided it, if a person did: for the task's history
   };
   // again: applied, and claimed again.
   enum class Done : std::uint8_t { applied, moved_on, unknown_task, again };
@@ -220,6 +223,7 @@ struct List {
   // is refused with invalid_argument.
   std::string cursor = {};
   std::size_t limit = 100;  // 0 is taken as 1
+  bool payloads = false;    // with their payloads
 };
 
 // Every queue that has a task, or a setting other than the default, by name (in the order of its
@@ -229,10 +233,38 @@ struct Count {
 };
 
 // Groups of failed and dead tasks, latest seen first. One that has no task any more is gone, and
-// begins anew with the next.
+// begins anew with the next. A group that does not change meanwhile is on exactly one page.
 struct Groups {
-  using Answer = std::vector<Group>;
+  struct Answer {
+    std::vector<Group> groups;
+    std::string next;  // empty: that was the last page
+  };
   std::size_t limit = 100;
+  std::string cursor = {};               // as of List
+  std::optional<Fingerprint> only = {};  // of this fingerprint, dead and failed; no more pages
+};
+
+// Puts a note on a shelf, in place of one of the same key, or takes it away. Only if the note there
+// has that version, where one is given (0: there must be none): of two who want to change it, one
+// does. Answers its version afterwards (0: there is none), or nothing where it was another. The
+// first under a key has version 1, also after one that was taken away. An empty key is refused with
+// invalid_argument.
+struct Jot {
+  using Answer = std::optional<std::uint64_t>;
+  std::string shelf;
+  std::string key;
+  std::optional<std::string> text = {};  // nothing: take it away
+  std::optional<std::uint64_t> version = {};
+};
+
+// What is on a shelf. A page may hold fewer than `limit` only if it is the last.
+struct Notes {
+  using Answer = std::vector<Note>;
+  std::string shelf;
+  std::string only = {};     // the one under this key, if any
+  std::string beyond = {};   // those behind this key, in the order that is asked for; empty: all
+  bool latest_first = true;  // by their keys
+  std::size_t limit = 100;   // 0 is taken as 1
 };
 
 // Looks at everything kept and at how it hangs together (N5). May take long.
@@ -248,10 +280,10 @@ struct Asked {
   Result<typename Verb::Answer> answer = fail(ErrorCode::internal, "store", "was not carried out");
 };
 
-using Request =
-    std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Change>, Asked<Overdue>,
-                 Asked<Purge>, Asked<Configure>, Asked<Find>, Asked<List>, Asked<Count>,
-                 Asked<Groups>, Asked<Audit>, Asked<Carried>, Asked<Uncarried>, Asked<Withdraw>>;
+using Request = std::variant<Asked<Submit>, Asked<Claim>, Asked<Renew>, Asked<Change>,
+                             Asked<Overdue>, Asked<Purge>, Asked<Configure>, Asked<Find>,
+                             Asked<List>, Asked<Count>, Asked<Groups>, Asked<Audit>, Asked<Carried>,
+                             Asked<Uncarried>, Asked<Withdraw>, Asked<Jot>, Asked<Notes>>;
 
 // Whether it can be answered by a reader: it changes nothing.
 [[nodiscard]] bool is_query(const Request& request) noexcept;

@@ -63,11 +63,11 @@ TEST_P(StoreConformance, verbs_of_one_batch_see_what_those_before_have_done) {
   EXPECT_EQ(answer_of<ports::Count>(batch[6]).at(0).count(State::running), 1U);
   EXPECT_THAT(answer_of<ports::Change>(batch[7]), ElementsAre(Done::applied));
   EXPECT_THAT(answer_of<ports::Renew>(batch[8]), ElementsAre(false));
-  EXPECT_EQ(answer_of<ports::Groups>(batch[9]).at(0).count, 1U);
+  EXPECT_EQ(answer_of<ports::Groups>(batch[9]).groups.at(0).count, 1U);
   EXPECT_THAT(answer_of<ports::List>(batch[10]).tasks, SizeIs(1));
   EXPECT_TRUE(answer_of<ports::Count>(batch[12]).at(0).paused);
   EXPECT_EQ(answer_of<ports::Purge>(batch[13]), 1U);
-  EXPECT_THAT(answer_of<ports::Groups>(batch[14]), SizeIs(0));
+  EXPECT_THAT(answer_of<ports::Groups>(batch[14]).groups, SizeIs(0));
   EXPECT_TRUE(answer_of<ports::Audit>(batch[15]).clean());
 }
 

@@ -80,6 +80,19 @@ TEST_P(CarriedConformance, PagesHoldEachOnce) {
             ErrorCode::invalid_argument);
 }
 
+TEST_P(CarriedConformance, APageThatIsFullOfWhatWaitsGoesOnWithTheDead) {
+  auto carried = new_task();
+  carried.carried = true;
+  const TaskId died = submit(carried);
+  ASSERT_EQ(move(claim_one(), Event::error, State::dead, Fingerprint(7)), Done::applied);
+  submit_many(4);
+  for (const std::size_t limit : {1U, 2U, 4U, 5U}) {
+    const auto all = ids_of(uncarried(kQueue, limit));
+    EXPECT_THAT(all, SizeIs(5)) << limit;
+    EXPECT_THAT(all, ::testing::Contains(died)) << limit;
+  }
+}
+
 TEST_P(CarriedConformance, ASayingThatComesTooLateChangesNothing) {
   submit();
   const TaskRecord before = uncarried().at(0);

@@ -1,5 +1,6 @@
 // Lists: filters, orders, and pages that miss nothing.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -206,6 +207,39 @@ TEST_P(StoreConformance, pages_miss_no_task_that_stays_while_others_change) {
     for (const TaskId& id : staying)
       EXPECT_EQ(seen.count(id), 1U) << id.text();
   }
+}
+
+TEST_P(StoreConformance, lists_have_payloads_only_where_they_are_asked_for) {
+  std::map<TaskId, std::string> payloads;
+  for (int i = 0; i < 12; ++i) {
+    ports::NewTask task = new_task();
+    task.type = i % 2 == 0 ? "even" : "odd";
+    task.payload = i == 0 ? std::string() : std::string(std::size_t(1000) * i, 'a' + i);
+    task.trace = "trace";
+    payloads[submit(task)] = task.payload;
+  }
+  (void)claim(3);
+  for (const std::optional<State> state :
+       {std::optional<State>(), std::optional(State::pending), std::optional(State::running)}) {
+    for (const char* type : {"", "odd"}) {
+      ports::List verb{.filter = {.state = state, .type = type}, .limit = 5, .payloads = true};
+      std::size_t told = 0;
+      do {
+        const auto page = ask(verb);
+        for (const TaskRecord& record : page.tasks) {
+          EXPECT_EQ(record.payload, payloads.at(record.id));
+          EXPECT_EQ(record.trace, "") << "nothing else comes along";
+          EXPECT_THAT(record.attempts, IsEmpty());
+        }
+        told += page.tasks.size();
+        verb.cursor = page.next;
+      } while (!verb.cursor.empty());
+      EXPECT_EQ(told, list(verb.filter).size());
+      EXPECT_GE(told, 1U);
+    }
+  }
+  for (const TaskRecord& record : list())
+    EXPECT_EQ(record.payload, "");
 }
 
 TEST_P(StoreConformance, cursors_outlive_the_store_that_gave_them) {

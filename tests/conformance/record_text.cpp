@@ -84,9 +84,21 @@ std::string text_of(const ports::QueueCounts& counts) {
 }
 
 std::string text_of(const ports::Group& group) {
-  return fmt::format("{} {}: {} from {} to {}, {}\n", to_string(group.state),
-                     group.fingerprint.text(), group.count, text_of(group.first_seen),
-                     text_of(group.last_seen), text_of(group.example));
+  std::string text = fmt::format("{} {}: {} from {} to {}, {}; errors, timeouts, crashes: {}\n",
+                                 to_string(group.state), group.fingerprint.text(), group.count,
+                                 text_of(group.first_seen), text_of(group.last_seen),
+                                 text_of(group.example), fmt::join(group.came_by, " "));
+  for (const auto& part : group.parts) {
+    text +=
+        fmt::format("    part {} {}: {}\n", text_of(part.queue), text_of(part.type), part.count);
+  }
+  for (const auto& arrivals : group.trend)
+    text += fmt::format("    slot {}: {}\n", text_of(arrivals.slot), arrivals.count);
+  return text;
+}
+
+std::string text_of(const ports::Note& note) {
+  return fmt::format("{} version {}: {}\n", text_of(note.key), note.version, text_of(note.text));
 }
 
 }  // namespace holdfast::conformance

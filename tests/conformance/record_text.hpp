@@ -13,6 +13,7 @@ namespace holdfast::conformance {
 [[nodiscard]] std::string text_of(const ports::TaskRecord& record);  // every field
 [[nodiscard]] std::string text_of(const ports::QueueCounts& counts);
 [[nodiscard]] std::string text_of(const ports::Group& group);
+[[nodiscard]] std::string text_of(const ports::Note& note);
 
 template <class T>
 [[nodiscard]] std::string text_of(const std::optional<T>& value) {

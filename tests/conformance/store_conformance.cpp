@@ -69,7 +69,7 @@ Transition transition_of(const core::Move& move, const core::Task& task, WallTim
     transition.due = now + 7s;
     transition.previous_wait = task.previous_wait + 3s;
   }
-  if (move.event == Event::replay || move.event == Event::close) ++transition.token.value;
+  if (move.from != State::running) ++transition.token.value;
   if (move.event == Event::replay) transition.deadline = now + 1h;
   if (brings_failure(move.event)) transition.failure = full_failure();
   return transition;
@@ -250,17 +250,24 @@ void StoreConformance::expect_right_counts() {
 }
 
 void StoreConformance::expect_right_groups() {
-  std::map<std::pair<State, Fingerprint>, std::uint64_t> recounted;
+  using Group = std::pair<State, Fingerprint>;
+  std::map<Group, std::uint64_t> recounted;
+  std::map<Group, std::map<std::pair<std::string, std::string>, std::uint64_t>> parts;
   for (const State state : {State::failed, State::dead}) {
     for (const TaskRecord& record : list({.state = state})) {
       ++recounted[{state, record.fingerprint}];
+      ++parts[{state, record.fingerprint}][{record.queue, record.type}];
     }
   }
-  std::map<std::pair<State, Fingerprint>, std::uint64_t> told;
-  for (const auto& group : ask(ports::Groups{.limit = 100'000})) {
+  std::map<Group, std::uint64_t> told;
+  std::map<Group, std::map<std::pair<std::string, std::string>, std::uint64_t>> told_parts;
+  for (const auto& group : ask(ports::Groups{.limit = 100'000}).groups) {
     told[{group.state, group.fingerprint}] = group.count;
+    for (const auto& part : group.parts)
+      told_parts[{group.state, group.fingerprint}][{part.queue, part.type}] = part.count;
   }
   EXPECT_EQ(told, recounted) << "N1";
+  EXPECT_EQ(told_parts, parts) << "N1";
 }
 
 }  // namespace holdfast::conformance

@@ -23,7 +23,12 @@ constexpr std::array kOwners = {"worker 1", "worker 2"};
 constexpr std::array kPriorities = {
     0, 0, 0, 1, -1, ports::kHighestPriority, ports::kLowestPriority};
 constexpr std::array<Duration, 6> kDelays = {0s, 0s, 0s, 1us, 5s, -5s};
-constexpr std::array<Duration, 8> kTimePasses = {0s, 0s, 1us, 1s, 7s, 1min, 1h, -2s};
+constexpr std::array<Duration, 9> kTimePasses = {0s, 0s, 1us, 1s, 7s, 1min, 1h, -2s, 5h};
+constexpr std::array kGroups = {Fingerprint(1), Fingerprint(0xffff'ffff'ffff'fffeU), Fingerprint()};
+constexpr std::array kPeople = {"", "alice", "bob: not wanted any more"};
+constexpr std::array kShelves = {"operations", "operations", "journal"};
+// One is the beginning of another, and one is no text.
+constexpr std::array kNoteKeys = {"a", "ab", "b", "\xff\x01", "ba"};
 constexpr std::array kEnds = {State::succeeded, State::failed, State::dead, State::canceled,
                               State::running};
 
@@ -56,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Step& step) {
 
 ports::Request Story::next(const Step& step) {
   now_ += one_of(kTimePasses, step.time);
-  switch (step.kind % 28) {
+  switch (step.kind % 31) {
     default: return ports::Asked<ports::Submit>{submit(step)};
     case 5:
     case 6:
@@ -80,11 +85,14 @@ ports::Request Story::next(const Step& step) {
     case 20: return ports::Asked<ports::Configure>{configure(step)};
     case 21: return ports::Asked<ports::Find>{{some_task(step).id}};
     case 22: return ports::Asked<ports::Count>{};
-    case 23: return ports::Asked<ports::Groups>{{.limit = 1000}};
+    case 23: return ports::Asked<ports::Groups>{groups(step)};
     case 24: return ports::Asked<ports::Carried>{carried(step)};
     case 25: return ports::Asked<ports::Uncarried>{{one_of(kQueues, step.which), "", 1000}};
     case 26: return ports::Asked<ports::Withdraw>{{{some_task(step).id, some_task(step).id}}};
     case 27: return ports::Asked<ports::Claim>{claim_only(step)};
+    case 28:
+    case 29: return ports::Asked<ports::Jot>{jot(step)};
+    case 30: return ports::Asked<ports::Notes>{notes(step)};
   }
 }
 
@@ -149,8 +157,6 @@ ports::Renew Story::renew(const Step& step) {
 }
 
 ports::Change Story::change(const Step& step) {
-  constexpr std::array kGroups = {Fingerprint(1), Fingerprint(0xffff'ffff'ffff'fffeU),
-                                  Fingerprint()};
   ports::Change verb;
   for (std::uint32_t i = 0; i < 1 + step.how % 3; ++i) {
     const std::uint32_t how = step.how / 3 + i * 5;
@@ -160,7 +166,8 @@ ports::Change Story::change(const Step& step) {
                            .transition = some_transition(task.task, how),
                            .result = {},
                            .fingerprint = {},
-                           .again = how % 2 == 0};
+                           .again = how % 2 == 0,
+                           .by = one_of(kPeople, how / 2)};
     for (ports::Change::One& earlier : verb.changes) {
       if (earlier.id == one.id) earlier.again = one.again = false;  // as the port asks
     }
@@ -186,6 +193,28 @@ ports::Configure Story::configure(const Step& step) const {
   if (step.how % 3 == 0) verb.concurrency = static_cast<int>(step.how / 3 % 5) - 1;
   // Mostly none: or nothing is accepted before long.
   if (step.how % 5 == 0) verb.backlog = std::max(static_cast<int>(step.how / 5 % 9) - 4, -1);
+  return verb;
+}
+
+ports::Groups Story::groups(const Step& step) {
+  ports::Groups verb{.limit = 1000};
+  if (step.how % 3 == 0) verb.only = one_of(kGroups, step.which);
+  return verb;
+}
+
+ports::Jot Story::jot(const Step& step) {
+  ports::Jot verb{.shelf = one_of(kShelves, step.which), .key = one_of(kNoteKeys, step.which / 3)};
+  if (step.how % 4 != 0) verb.text = one_of(kPayloads, step.how / 4);
+  if (step.how % 3 == 0) verb.version = step.how / 3 % 4;
+  return verb;
+}
+
+ports::Notes Story::notes(const Step& step) {
+  ports::Notes verb{.shelf = one_of(kShelves, step.which),
+                    .latest_first = step.how % 2 == 0,
+                    .limit = step.how % 4};
+  if (step.which % 4 == 0) verb.only = one_of(kNoteKeys, step.how);
+  if (step.which % 4 == 1) verb.beyond = one_of(kNoteKeys, step.how / 2);
   return verb;
 }
 

@@ -42,6 +42,9 @@ class Story {
   [[nodiscard]] ports::Change change(const Step& step);
   [[nodiscard]] ports::Purge purge(const Step& step) const;
   [[nodiscard]] ports::Configure configure(const Step& step) const;
+  [[nodiscard]] static ports::Groups groups(const Step& step);
+  [[nodiscard]] static ports::Jot jot(const Step& step);
+  [[nodiscard]] static ports::Notes notes(const Step& step);
   // As it is now; or as it once was, which is what a late settlement looks at.
   [[nodiscard]] ports::TaskRecord some_task(const Step& step);
   [[nodiscard]] core::Transition some_transition(const core::Task& task, std::uint32_t how);

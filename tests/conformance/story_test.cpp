@@ -23,6 +23,9 @@ TEST(Story, leads_everywhere) {
   std::size_t refused = 0;
   std::size_t blocked = 0;
   std::size_t purged = 0;
+  std::size_t noted = 0;  // of who decided
+  std::set<bool> jotted;  // whether the note had that version
+  std::size_t days = 0;   // groups that have slots far apart
   for (int i = 0; i < 5000; ++i) {
     const auto number = [&] { return static_cast<std::uint32_t>(numbers() % 10'000); };
     ports::Request request = story.next({number(), number(), number(), number()});
@@ -34,6 +37,7 @@ TEST(Story, leads_everywhere) {
         done.insert(answer);
         if (answer != Done::applied) continue;
         moves.insert({transition.from, transition.event, transition.to});
+        if (transition.from != State::running && !change->verb.changes[one].by.empty()) ++noted;
       }
     } else if (const auto* submit = std::get_if<ports::Asked<ports::Submit>>(&request)) {
       for (const auto& answer : submit->answer.value()) {
@@ -43,6 +47,12 @@ TEST(Story, leads_everywhere) {
       if (claim->answer->blocked) ++blocked;
     } else if (const auto* purge = std::get_if<ports::Asked<ports::Purge>>(&request)) {
       purged += purge->answer.value_or(0);
+    } else if (const auto* jot = std::get_if<ports::Asked<ports::Jot>>(&request)) {
+      jotted.insert(jot->answer.value().has_value());
+    } else if (const auto* groups = std::get_if<ports::Asked<ports::Groups>>(&request)) {
+      days += std::ranges::count_if(groups->answer->groups, [](const ports::Group& group) {
+        return group.trend.back().slot - group.trend.front().slot > 12h;
+      });
     }
   }
   for (const core::Move& move : core::kMoves) {
@@ -55,6 +65,9 @@ TEST(Story, leads_everywhere) {
   EXPECT_GT(refused, 10U);
   EXPECT_GT(blocked, 10U);
   EXPECT_GT(purged, 10U);
+  EXPECT_GT(noted, 10U);
+  EXPECT_EQ(jotted.size(), 2U);
+  EXPECT_GT(days, 10U);
   EXPECT_TRUE(ports::ask(store, ports::Audit())->clean());
 }
 

@@ -46,14 +46,8 @@ std::string text(const Asked<ports::Withdraw>& asked) {
   return fmt::format("withdraw: {}\n", fmt::join(*asked.answer, " "));
 }
 
-// In any order.
-std::string text(const Asked<ports::Uncarried>& asked) {
-  std::string text = fmt::format("uncarried: {}\n", asked.answer->tasks.size());
-  auto tasks = asked.answer->tasks;
-  std::ranges::sort(tasks, std::less(), &TaskRecord::id);
-  for (const TaskRecord& record : tasks)
-    text += text_of(record);
-  return text;
+std::string text(const Asked<ports::Uncarried>&) {
+  return "uncarried\n";  // a page may be of any length: compared as a whole
 }
 
 std::string text(const Asked<ports::Renew>& asked) {
@@ -111,7 +105,7 @@ std::string text(const Asked<ports::Count>& asked) {
 
 // Those that were seen last at one time come in any order.
 std::string text(const Asked<ports::Groups>& asked) {
-  auto groups = *asked.answer;
+  auto groups = asked.answer->groups;
   const bool is_sorted = std::ranges::is_sorted(groups, std::greater(), &ports::Group::last_seen);
   std::ranges::sort(groups, std::less(), [](const ports::Group& group) {
     return std::pair(group.state, group.fingerprint);
@@ -119,6 +113,17 @@ std::string text(const Asked<ports::Groups>& asked) {
   std::string text = is_sorted ? "groups:\n" : "groups, not the latest seen first:\n";
   for (const auto& group : groups)
     text += "  " + text_of(group);
+  return text;
+}
+
+std::string text(const Asked<ports::Jot>& asked) {
+  return *asked.answer ? fmt::format("jot: {}\n", **asked.answer) : "jot: another version\n";
+}
+
+std::string text(const Asked<ports::Notes>& asked) {
+  std::string text = "notes:\n";
+  for (const auto& note : *asked.answer)
+    text += "  " + text_of(note);
   return text;
 }
 
@@ -160,11 +165,12 @@ std::string in_one_order(const std::vector<TaskRecord>& tasks, std::optional<Sta
   return text;
 }
 
-std::string listed(ports::Store& store, const ports::Filter& filter) {
+std::string listed(ports::Store& store, const ports::Filter& filter, bool payloads = false) {
   std::vector<TaskRecord> tasks;
   std::string cursor;
   do {
-    auto page = ports::ask(store, ports::List{.filter = filter, .cursor = cursor, .limit = 3});
+    auto page = ports::ask(
+        store, ports::List{.filter = filter, .cursor = cursor, .limit = 3, .payloads = payloads});
     if (!page) return "list: " + page.error().text() + "\n";
     std::ranges::move(page->tasks, std::back_inserter(tasks));
     cursor = page->next;
@@ -175,6 +181,35 @@ std::string listed(ports::Store& store, const ports::Filter& filter) {
                   filter.queue, filter.group ? filter.group->text() : "");
   if (!is_in_order(tasks, filter.state)) text += "out of order\n";
   return text + in_one_order(tasks, filter.state);
+}
+
+// In any order.
+std::string uncarried(ports::Store& store, const char* queue) {
+  std::vector<TaskRecord> tasks;
+  std::string cursor;
+  do {
+    auto page = ports::ask(store, ports::Uncarried{.queue = queue, .cursor = cursor, .limit = 3});
+    if (!page) return "uncarried: " + page.error().text() + "\n";
+    std::ranges::move(page->tasks, std::back_inserter(tasks));
+    cursor = page->next;
+  } while (!cursor.empty());
+  std::ranges::sort(tasks, std::less(), &TaskRecord::id);
+  std::string text = fmt::format("uncarried of {}: {}\n", queue, tasks.size());
+  for (const TaskRecord& record : tasks)
+    text += text_of(record);
+  return text;
+}
+
+// Page by page.
+std::string grouped(ports::Store& store) {
+  Asked<ports::Groups> all{.verb = {.limit = 2}, .answer = ports::Groups::Answer()};
+  do {
+    auto page = ports::ask(store, all.verb);
+    if (!page) return "groups: " + page.error().text() + "\n";
+    std::ranges::move(page->groups, std::back_inserter(all.answer->groups));
+    all.verb.cursor = page->next;
+  } while (!all.verb.cursor.empty());
+  return text(all);
 }
 
 }  // namespace
@@ -189,14 +224,17 @@ std::string text_of_answer(const ports::Request& request) {
 }
 
 std::string text_of_everything(ports::Store& store) {
-  std::string text = asked(store, ports::Count()) + asked(store, ports::Groups{.limit = 1000}) +
-                     asked(store, ports::Audit());
+  std::string text = asked(store, ports::Count()) + grouped(store) + asked(store, ports::Audit());
+  for (const char* queue : {"mail", "scan"})
+    text += uncarried(store, queue);
+  for (const char* shelf : {"operations", "journal"})
+    text += asked(store, ports::Notes{.shelf = shelf, .limit = 1000});
   for (int state = 0; state < 7; ++state) {
     text += listed(store, {.state = static_cast<State>(state)});
   }
   text += listed(store, {}) + listed(store, {.queue = "mail"}) +
           listed(store, {.state = State::dead, .type = "send"}) +
-          listed(store, {.group = Fingerprint(1)}) +
+          listed(store, {.group = Fingerprint(1)}, true) +
           listed(store, {.state = State::pending, .queue = "scan"});
   const auto all = ports::ask(store, ports::List{.filter = {}, .cursor = {}, .limit = 1000});
   for (const TaskRecord& record : all.value().tasks)

@@ -59,7 +59,7 @@ void StoreModel::check_move(const KnownTask& known, const ports::Change::One& on
     return;
   }
   ++parts_.stats->moves[static_cast<std::size_t>(row - core::kMoves.begin())];
-  const bool grows = transition.event == Event::replay || transition.event == Event::close;
+  const bool grows = transition.from != State::running;
   const std::uint64_t next = known.task.token.value + (grows ? 1 : 0);
   if (transition.token.value != next) broken(known, "its token did not grow as it should");
   if (transition.to == State::retrying) check_wait(known, transition);

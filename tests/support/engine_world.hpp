@@ -36,20 +36,25 @@ class ManualLoop final : public ports::Loop {
     return std::make_unique<ManualTimer>(*this, key);
   }
 
+  // One thing that is to be done now; false: there is none.
+  bool one_turn() {
+    Work work;
+    if (!posted_.empty()) {
+      work = std::move(posted_.front());
+      posted_.pop_front();
+    } else if (!timers_.empty() && timers_.begin()->first.first <= clock_.now()) {
+      work = std::move(timers_.begin()->second);
+      timers_.erase(timers_.begin());
+    } else {
+      return false;
+    }
+    work();
+    return true;
+  }
+
   // Until nothing is left to be done now. What posts itself for ever ends it too.
   void settle() {
-    for (int turns = 0; turns < 1'000'000; ++turns) {
-      if (!posted_.empty()) {
-        Work work = std::move(posted_.front());
-        posted_.pop_front();
-        work();
-      } else if (!timers_.empty() && timers_.begin()->first.first <= clock_.now()) {
-        Work work = std::move(timers_.begin()->second);
-        timers_.erase(timers_.begin());
-        work();
-      } else {
-        return;
-      }
+    for (int turns = 0; turns < 1'000'000 && one_turn(); ++turns) {
     }
   }
 
@@ -219,6 +224,8 @@ struct World {
   TestLane lane{loop, store};
   std::unique_ptr<TestWitness> witness;
   std::unique_ptr<TestNews> news;
+  std::unique_ptr<ports::Spill> spill;
+  std::unique_ptr<ports::Memo> memo;
   Options options = {.owner = "life 1", .sole_owner = true};
   std::unique_ptr<Engine> engine;
 
@@ -234,7 +241,9 @@ struct World {
                                             .random = random,
                                             .log = Logger(log, clock, Level::debug),
                                             .witness = witness.get(),
-                                            .news = news.get()},
+                                            .news = news.get(),
+                                            .spill = spill.get(),
+                                            .memo = memo.get()},
                                       options);
   }
 

@@ -121,7 +121,7 @@ command = ["sh", "-c", "exit 65"]
         database.close()
         after = self.run_verb("verify", "holdfast.db")
         self.assertEqual(after.returncode, 0, after.stderr)
-        self.assertIn("(schema 4)", after.stdout)
+        self.assertIn("(schema 5)", after.stdout)
 
     def test_a_file_of_the_first_schema_is_served_as_the_newest(self):
         self.plant(1)
@@ -137,7 +137,7 @@ command = ["sh", "-c", "exit 65"]
         self.assertIn("store.migrated", "".join(server.log))
         after = self.run_verb("verify", "holdfast.db")
         self.assertEqual(after.returncode, 0, after.stderr)
-        self.assertIn("(schema 4)", after.stdout)
+        self.assertIn("(schema 5)", after.stdout)
         self.assertIn("nothing to do", self.run_verb("migrate").stdout)
 
     def test_without_room_nothing_is_accepted_and_nothing_lost_until_there_is_room(self):

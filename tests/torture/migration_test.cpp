@@ -50,7 +50,7 @@ TEST_P(MigrationTest, is_whole_or_not_at_all_wherever_the_power_goes) {  // N12
     file.vfs().plan({});
     ASSERT_TRUE(file.open());
     steps = file.vfs().steps();
-    EXPECT_EQ(file.shape(), "4 of 22 and 4");
+    EXPECT_EQ(file.shape(), "5 of 22 and 4");
   }
   ASSERT_GT(steps, 3U);
   for (std::uint64_t cut_at = 1; cut_at <= steps; ++cut_at) {
@@ -60,13 +60,13 @@ TEST_P(MigrationTest, is_whole_or_not_at_all_wherever_the_power_goes) {  // N12
     file.cut_power(GetParam());
     const std::string shape = file.shape();
     if (opened) {
-      EXPECT_EQ(shape, "4 of 22 and 4") << "cut at " << cut_at;
+      EXPECT_EQ(shape, "5 of 22 and 4") << "cut at " << cut_at;
     } else {
-      EXPECT_TRUE(shape == "1 of 20 and 3" || shape == "4 of 22 and 4")
+      EXPECT_TRUE(shape == "1 of 20 and 3" || shape == "5 of 22 and 4")
           << shape << ", cut at " << cut_at;
     }
     ASSERT_TRUE(file.open()) << "cut at " << cut_at;
-    EXPECT_EQ(file.shape(), "4 of 22 and 4") << "cut at " << cut_at;
+    EXPECT_EQ(file.shape(), "5 of 22 and 4") << "cut at " << cut_at;
     const ports::AuditReport report = file.audit();
     EXPECT_TRUE(report.clean()) << "cut at " << cut_at;
     EXPECT_EQ(report.accepted, 8U);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ports/groups.hpp"
 #include "stores/memory/memory_store.hpp"
 
 namespace holdfast::stores {
@@ -154,8 +155,11 @@ void MemoryStore::audit_keys(bool repair, ports::AuditReport& report) {
 
 void MemoryStore::audit_groups(bool repair, ports::AuditReport& report) {
   std::map<GroupKey, ports::Group> right = groups_;
-  for (auto& [key, group] : right)
+  for (auto& [key, group] : right) {
     group.count = 0;
+    group.parts.clear();
+  }
+  std::map<GroupKey, std::map<std::pair<std::string, std::string>, std::uint64_t>> parts;
   for (const auto& [id, task] : tasks_) {
     const TaskRecord& record = task.record;
     if (!has_group(record)) continue;
@@ -165,17 +169,26 @@ void MemoryStore::audit_groups(bool repair, ports::AuditReport& report) {
                              .first_seen = record.changed,
                              .last_seen = record.changed,
                              .example = failure ? failure->message : std::string()};
-    ++right.try_emplace({fresh.state, fresh.fingerprint}, fresh).first->second.count;
+    const GroupKey key{fresh.state, fresh.fingerprint};
+    ++right.try_emplace(key, fresh).first->second.count;
+    ++parts[key][{record.queue, record.type}];
   }
 
-  for (const auto& [key, group] : right) {
+  for (auto& [key, group] : right) {
+    for (const auto& [part, count] : parts[key])
+      group.parts.push_back({.queue = part.first, .type = part.second, .count = count});
+    ports::sort_parts(group.parts);
     const auto known = groups_.find(key);
     const std::uint64_t told = known == groups_.end() ? 0 : known->second.count;
-    if (told == group.count) continue;
-    note(report,
-         "the group " + key.second.text() + " of " + std::string(to_string(key.first)) +
-             " tasks counts " + std::to_string(told) + ", and has " + std::to_string(group.count),
-         "", repair);
+    const std::string name =
+        "the group " + key.second.text() + " of " + std::string(to_string(key.first)) + " tasks";
+    if (told != group.count) {
+      note(report,
+           name + " counts " + std::to_string(told) + ", and has " + std::to_string(group.count),
+           "", repair);
+    } else if (known != groups_.end() && known->second.parts != group.parts) {
+      note(report, name + " says wrongly which queues and types they are of", "", repair);
+    }
   }
   std::erase_if(right, [](const auto& group) { return group.second.count == 0; });
   if (repair) groups_ = std::move(right);

@@ -116,7 +116,7 @@ Result<ports::List::Answer> MemoryStore::run(const ports::List& verb) {
       page.next = cursor_text(order, std::prev(next)->first);
       break;
     }
-    page.tasks.push_back(ports::for_list(*next->second));
+    page.tasks.push_back(ports::for_list(*next->second, verb.payloads));
   }
   return page;
 }
@@ -140,17 +140,6 @@ Result<ports::Count::Answer> MemoryStore::run(const ports::Count&) {
     counts.push_back(std::move(count));
   }
   return counts;
-}
-
-Result<ports::Groups::Answer> MemoryStore::run(const ports::Groups& verb) {
-  ports::Groups::Answer groups;
-  for (const auto& [key, group] : groups_)
-    groups.push_back(group);
-  std::ranges::sort(groups, std::less(), [](const ports::Group& group) {
-    return std::tuple(latest_first(group.last_seen), group.state, group.fingerprint);
-  });
-  if (groups.size() > verb.limit) groups.resize(verb.limit);
-  return groups;
 }
 
 Result<ports::Uncarried::Answer> MemoryStore::run(const ports::Uncarried& verb) {

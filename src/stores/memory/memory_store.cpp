@@ -75,13 +75,14 @@ void remember_attempt(TaskRecord& record, const core::Transition& transition, Wa
   if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
 }
 
-// What is noted of a task that does not run.
-void remember_note(TaskRecord& record, const core::Transition& transition, WallTime moved) {
+// What is noted of a task that does not run. `by`: who decided it, or nobody.
+void remember_note(TaskRecord& record, const core::Transition& transition, WallTime moved,
+                   std::string_view by) {
   record.attempts.push_back({.token = transition.token,
                              .event = transition.event,
                              .started = moved,
                              .ended = moved,
-                             .owner = {},
+                             .owner = std::string(utf8_prefix(by, ports::kKeptMessageBytes)),
                              .failure = transition.failure});
   if (record.attempts.size() > ports::kKeptAttempts) record.attempts.erase(record.attempts.begin());
 }
@@ -89,11 +90,6 @@ void remember_note(TaskRecord& record, const core::Transition& transition, WallT
 // What a claim has beside its token.
 MemoryStore::Had had_by(const TaskRecord& record) {
   return {.owner = record.owner, .lease_end = record.lease_end};
-}
-
-std::string example_of(const core::Transition& transition) {
-  if (transition.failure) return transition.failure->message;
-  return transition.dead_reason ? std::string(to_string(*transition.dead_reason)) : "";
 }
 
 }  // namespace
@@ -320,8 +316,8 @@ Change::Done MemoryStore::change(const Change::One& one) {
   if (has_group(record.task.state)) leave_group(record);
   if (record.task.state == State::running) {
     remember_attempt(record, transition, moved);
-  } else if (transition.failure) {
-    remember_note(record, transition, moved);
+  } else if (transition.failure || (!one.by.empty() && transition.token != record.task.token)) {
+    remember_note(record, transition, moved, one.by);
   }
   core::apply(transition, record.task);
   record.changed = moved;
@@ -331,30 +327,9 @@ Change::Done MemoryStore::change(const Change::One& one) {
   if (transition.to == State::succeeded) record.result = one.result;
   record.fingerprint = has_group(transition.to) ? one.fingerprint : Fingerprint();
   if (has_group(transition.to)) {
-    enter_group(record, example_of(transition));
+    enter_group(record, transition);
   }
   return Change::Done::applied;
-}
-
-void MemoryStore::enter_group(const TaskRecord& record, std::string_view example) {
-  const GroupKey key{record.task.state, record.fingerprint};
-  const auto [place, is_new] = groups_.try_emplace(key);
-  ports::Group& group = place->second;
-  if (is_new) {
-    group = {.state = record.task.state,
-             .fingerprint = record.fingerprint,
-             .first_seen = record.changed,
-             .last_seen = record.changed,
-             .example = std::string(example)};
-  }
-  ++group.count;
-
-  group.last_seen = std::max(group.last_seen, record.changed);
-}
-
-void MemoryStore::leave_group(const TaskRecord& record) {
-  const auto found = groups_.find({record.task.state, record.fingerprint});
-  if (found != groups_.end() && --found->second.count == 0) groups_.erase(found);
 }
 
 Result<ports::Overdue::Answer> MemoryStore::run(const ports::Overdue& verb) {

@@ -73,6 +73,8 @@ class MemoryStore final : public ports::Store {
   Result<ports::Carried::Answer> run(const ports::Carried& verb);
   Result<ports::Uncarried::Answer> run(const ports::Uncarried& verb);
   Result<ports::Withdraw::Answer> run(const ports::Withdraw& verb);
+  Result<ports::Jot::Answer> run(const ports::Jot& verb);
+  Result<ports::Notes::Answer> run(const ports::Notes& verb);
 
   Result<ports::Submit::Accepted> accept(const ports::NewTask& task);
   Result<ports::Claim::Answer> claim_only(const ports::Claim& verb);
@@ -82,7 +84,7 @@ class MemoryStore final : public ports::Store {
   [[nodiscard]] std::optional<WallTime> next_due(const std::string& queue) const;
   ports::Change::Done change(const ports::Change::One& one);
   bool claim_again(ports::TaskRecord& record, const Had& had);  // false: it waits
-  void enter_group(const ports::TaskRecord& record, std::string_view example);
+  void enter_group(const ports::TaskRecord& record, const core::Transition& transition);
   void leave_group(const ports::TaskRecord& record);
   void audit_records(bool repair, ports::AuditReport& report);
   void audit_keys(bool repair, ports::AuditReport& report);
@@ -92,6 +94,7 @@ class MemoryStore final : public ports::Store {
   std::map<std::string, TaskId> keys_;
   std::map<std::string, Settings> settings_;
   std::map<GroupKey, ports::Group> groups_;
+  std::map<std::string, std::map<std::string, ports::Note>> shelves_;
   std::uint64_t accepted_ = 0;
   std::array<std::uint64_t, 7> removed_{};
 };

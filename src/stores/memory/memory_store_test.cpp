@@ -72,6 +72,8 @@ TEST(MemoryStore, audits_find_and_repair_what_cannot_be) {
       {1, [](auto& record) { record.fingerprint = Fingerprint(8); }},
       {1, [](auto& record) { record.task.state = State::failed; }},
       {1, [](auto& record) { record.attempts.resize(50); }},
+      {1, [](auto& record) { record.type = "another"; }},
+      {1, [](auto& record) { record.queue = "another"; }},
       {2, [](auto& record) { record.task.token = {}; }},
       {2, [](auto& record) { record.task.spent.crashes = -1; }},
       {2, [](auto& record) { record.key = "another"; }},

@@ -53,6 +53,8 @@ Result<ports::AuditReport> RedisStore::audit(bool repair) {
   auto looked = audit_strays("tasks", 't', repair, report);
   if (looked) looked = audit_tasks(repair, report);
   if (looked) looked = audit_lines(repair, report);
+  if (looked) looked = audit_groups(repair, report);
+  if (looked) looked = audit_strays("shelves", 'v', repair, report);
   if (looked) looked = audit_strays("keys", 'k', repair, report);
   if (looked) looked = audit_counts(repair, report);
   if (!looked) return std::unexpected(looked.error());
@@ -96,6 +98,26 @@ Result<void> RedisStore::audit_lines(bool repair, ports::AuditReport& report) {
     keys.push_back("g" + std::string(told->view()[at].text()));
   for (const std::string& key : keys) {
     if (auto looked = audit_line(key, repair, report); !looked) return looked;
+  }
+  return {};
+}
+
+// After the lines, so that nothing is in a group any more that is not there.
+Result<void> RedisStore::audit_groups(bool repair, ports::AuditReport& report) {
+  constexpr std::size_t kSlice = 20;
+  flush();
+  const std::string groups = root_ + "G";
+  pipeline_.add(std::array<std::string_view, 4>{"ZRANGE", groups, "0", "-1"});
+  auto all = run_now();
+  if (!all) return std::unexpected(all.error());
+  const Reply names = all->view();
+  for (std::size_t at = 0; at < names.size(); at += kSlice) {
+    Words words{how(repair)};
+    for (std::size_t next = at; next < std::min(at + kSlice, names.size()); ++next)
+      words.push_back(names[next].text());
+    auto told = ask_now(scripts().audit_groups, words);
+    if (!told) return std::unexpected(told.error());
+    note_all(report, told->view(), 0);
   }
   return {};
 }

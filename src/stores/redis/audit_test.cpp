@@ -157,7 +157,58 @@ TEST_F(RedisAudit, a_key_that_leads_nowhere_is_free_again) {
 TEST_F(RedisAudit, a_dead_letter_is_in_its_group_again) {
   do_to_server({"DEL", "{hf}g" + group_name(core::State::dead, Fingerprint(7))});
   expect_found_and_mended("is missing in its group of failures");
-  EXPECT_EQ(tell(*store_.reader, ports::Groups()).at(0).count, 1U);
+  EXPECT_EQ(tell(*store_.reader, ports::Groups()).groups.at(0).count, 1U);
+}
+
+// N1, N5
+TEST_F(RedisAudit, what_a_group_is_made_of_is_counted_anew) {
+  const std::string group = "{hf}x" + group_name(core::State::dead, Fingerprint(7));
+  const std::string mail("p\0\0\0\1", 5);
+  const std::string name = "the group 0000000000000007 of dead tasks counts ";
+  const auto parts = [&] { return tell(*store_.reader, ports::Groups()).groups.at(0).parts; };
+  const auto right = parts();
+  ASSERT_EQ(right.size(), 1U);
+  do_to_server({"HSET", group, mail + right[0].type, "4"});
+  expect_found_and_mended(name + "4 of type \"" + right[0].type +
+                          "\" in queue \"mail\", and has 1");
+  EXPECT_EQ(parts(), right);
+  do_to_server({"HDEL", group, mail + right[0].type});
+  expect_found_and_mended(name + "0 of type");
+  EXPECT_EQ(parts(), right);
+  do_to_server({"HSET", group, mail + "other", "2"});
+  expect_found_and_mended(name + "2 of type \"other\" in queue \"mail\", and has 0");
+  EXPECT_EQ(parts(), right);
+}
+
+// A group that an older Holdfast has begun has fewer in its parts than tasks.
+TEST_F(RedisAudit, what_was_never_counted_is_not_missed) {
+  const std::string group = "{hf}x" + group_name(core::State::dead, Fingerprint(7));
+  const auto before = tell(*store_.reader, ports::Groups()).groups.at(0).parts;
+  do_to_server({"HDEL", group, "whole", std::string("p\0\0\0\1", 5) + before.at(0).type});
+  EXPECT_TRUE(tell(*store_.reader, ports::Audit()).clean());
+  const auto dead = tell(*store_.reader, ports::Find{id_of(5)}).value();
+  ports::Change change;
+  change.changes.push_back({.id = dead.id,
+                            .token = dead.task.token,
+                            .transition = core::discard(dead.task, kStart).value()});
+  EXPECT_EQ(tell(*store_.writer, std::move(change)).at(0), ports::Change::Done::applied);
+  EXPECT_TRUE(tell(*store_.reader, ports::Audit()).clean());
+  EXPECT_EQ(tell(*store_.reader, ports::Groups()).groups.size(), 0U);
+}
+
+TEST_F(RedisAudit, a_group_without_a_task_is_gone) {
+  const std::string none = group_name(core::State::failed, Fingerprint(9));
+  do_to_server({"ZADD", "{hf}G", "1", none});
+  expect_found_and_mended("the group 0000000000000009 of failed tasks has none");
+  EXPECT_EQ(tell(*store_.reader, ports::Groups()).groups.size(), 1U);
+}
+
+TEST_F(RedisAudit, a_note_that_its_shelf_does_not_list_is_listed_again) {
+  EXPECT_EQ(tell(*store_.writer, ports::Jot{.shelf = "s", .key = "k", .text = "text"}), 1U);
+  do_to_server({"DEL", "{hf}Vs"});
+  EXPECT_TRUE(tell(*store_.reader, ports::Notes{.shelf = "s"}).empty());
+  expect_found_and_mended("a shelf does not list every note that is on it");
+  EXPECT_EQ(tell(*store_.reader, ports::Notes{.shelf = "s"}).size(), 1U);
 }
 
 TEST_F(RedisAudit, a_result_that_is_gone_is_an_empty_one) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/utf8.hpp"
+#include "ports/groups.hpp"
 
 namespace holdfast::stores::redis {
 namespace {
@@ -311,6 +312,18 @@ std::string_view example_of(const ports::Change::One& one) {
   return transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
 }
 
+namespace {
+
+// If it is to be noted: of what runs, the attempt is.
+std::string_view who_decided(const ports::Change::One& one) {
+  const core::Transition& transition = one.transition;
+  const bool is_noted = transition.failure || transition.token != one.token;
+  if (transition.from == State::running || !is_noted) return {};
+  return utf8_prefix(one.by, ports::kKeptMessageBytes);
+}
+
+}  // namespace
+
 void append_change(std::string& bytes, const ports::Change::One& one) {
   bytes += id_bytes(one.id);
   append_8(bytes, one.token.value);
@@ -318,6 +331,10 @@ void append_change(std::string& bytes, const ports::Change::One& one) {
   append_1(bytes, static_cast<std::uint8_t>(one.transition.event));
   append_1(bytes, flags_of(one) | (is_to_be_claimed_again(one) ? kAgain : 0));
   append_beginning(bytes, beginning_after(one));
+  append_1(bytes, static_cast<std::uint8_t>(ports::came_by(one.transition)));
+  const std::string_view who = who_decided(one);
+  append_2(bytes, who.size());
+  bytes += who;
   OpenText said(bytes);
   append_said(bytes, one);
   said.end();
@@ -390,7 +407,11 @@ Course course_of(const ports::Change::One& one, const Claimed& claimed) {
                 .again = is_to_be_claimed_again(one)};
   if (course.again) course.priority = 0;
   const bool has_group = course.to == State::failed || course.to == State::dead;
-  if (has_group) course.group = one.fingerprint;
+  if (has_group) {
+    course.group = one.fingerprint;
+    course.came_by = ports::came_by(one.transition);
+    course.type = claimed.type;
+  }
   return course;
 }
 
@@ -408,6 +429,9 @@ void append_course(WordList& words, const Course& course, std::size_t many,
   if (course.group) {
     append_1(words.bytes(), static_cast<std::uint8_t>(course.to));
     append_8(words.bytes(), course.group->value());
+    append_1(words.bytes(), static_cast<std::uint8_t>(course.came_by));
+    append_4(words.bytes(), course.queue);
+    words.bytes() += course.type;
   }
   words.end_word();
   words.add(example);

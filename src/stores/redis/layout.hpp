@@ -50,6 +50,7 @@ struct Claimed {
   core::Token token = {};  // of the claim
   std::string head = {};   // as it waited: kHeadBytes
   std::string attempts = {};
+  std::string type = {};
   std::shared_ptr<const std::string> owner = {};  // of one call, all have the same
   WallTime since{};
 };
@@ -61,6 +62,9 @@ struct Course {
   core::State to{};
   bool again = false;  // to be claimed again; its priority does not matter then
   std::optional<Fingerprint> group = {};
+  // What is counted of it in its group.
+  FailureKind came_by = {};
+  std::string_view type = {};  // as long as the claim is known
 
   bool operator==(const Course&) const = default;
 };
@@ -79,7 +83,7 @@ void claim_again(Claimed& claimed, const WordList& words, std::size_t first);
 // Of a group that is new with it.
 [[nodiscard]] std::string_view example_of(const ports::Change::One& one);
 
-// The name of a group in keys: see group_of in lua/common.lua.
+// The name of a group in keys: see group_of in lua/grouping.lua.
 [[nodiscard]] std::string group_name(core::State state, Fingerprint fingerprint);
 
 // What stands in a record beside what is told of it.

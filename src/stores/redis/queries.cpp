@@ -93,36 +93,10 @@ void RedisStore::plan(Asked<ports::Count>& asked) {
   });
 }
 
-void RedisStore::plan(Asked<ports::Groups>& asked) {
-  const std::size_t first = pipeline_.size();
-  const std::string limit = std::to_string(asked.verb.limit);
-  call(scripts().groups, {limit});
-  then(first, [&asked](Replies replies) {
-    if (!replies[0]) {
-      asked.answer = std::unexpected(replies[0].error());
-      return;
-    }
-    const Reply told = replies[0]->view();
-    ports::Groups::Answer groups;
-    for (std::size_t at = 0; at < told.size(); ++at) {
-      std::string name(told[at][0].text());
-      for (char& byte : name)
-        byte = static_cast<char>(~byte);
-      groups.push_back(
-          {.state = static_cast<State>(name.at(0)),
-           .fingerprint = Fingerprint(read_big_endian(std::string_view(name).substr(1))),
-           .count = static_cast<std::uint64_t>(told[at][1].integer()),
-           .first_seen = wall_time(told[at][2].text()),
-           .last_seen = wall_time(told[at][3].text()),
-           .example = std::string(told[at][4].text())});
-    }
-    asked.answer = std::move(groups);
-  });
-}
-
 void RedisStore::plan(Asked<ports::List>& asked) {
   flush();
   asked.answer = list(asked.verb);
+  if (asked.verb.payloads && asked.answer) asked.answer = with_payloads(*std::move(asked.answer));
 }
 
 void RedisStore::plan(Asked<ports::Uncarried>& asked) {
@@ -356,17 +330,34 @@ Result<ports::List::Answer> RedisStore::list(const ports::List& verb) {
       after = (*found)[at].place;
       auto& record = (*records)[at];
       if (record && ports::matches(record->record, verb.filter)) {
-        answer.tasks.push_back(ports::for_list(std::move(record->record)));
+        answer.tasks.push_back(ports::for_list(std::move(record->record), false));
       }
     }
     if (found->size() < many) return answer;
   }
 }
 
+// Of what is told only, not of all that was looked at. What is gone meanwhile is not told.
+Result<ports::List::Answer> RedisStore::with_payloads(ports::List::Answer page) {
+  std::vector<Found> found;
+  for (const ports::TaskRecord& task : page.tasks)
+    found.push_back({.id = task.id, .place = {}});
+  auto records = fetch(found, Told::in_full);
+  if (!records) return std::unexpected(records.error());
+  ports::List::Answer answer{.tasks = {}, .next = std::move(page.next)};
+  for (std::size_t at = 0; at < page.tasks.size(); ++at) {
+    if (!(*records)[at]) continue;
+    page.tasks[at].payload = std::move((*records)[at]->record.payload);
+    answer.tasks.push_back(std::move(page.tasks[at]));
+  }
+  return answer;
+}
+
 // First what waits, then what is dead; a cursor says which of them by its order.
 Result<ports::Uncarried::Answer> RedisStore::uncarried(const ports::Uncarried& verb) {
   constexpr char kWaiting = 'u';
   constexpr char kDead = 'd';
+  constexpr double kLaterThanAny = 1e300;
   bool is_dead = false;
   std::optional<Place> after;
   if (!verb.cursor.empty()) {
@@ -412,7 +403,7 @@ Result<ports::Uncarried::Answer> RedisStore::uncarried(const ports::Uncarried& v
     if (found->size() == kMostInFull) continue;
     if (is_dead) return answer;
     is_dead = true;
-    after.reset();
+    after = Place{.score = kLaterThanAny};  // a page that is full now goes on with the dead
   }
 }
 

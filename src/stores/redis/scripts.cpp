@@ -14,6 +14,7 @@ extern const std::string_view kClaiming;
 extern const std::string_view kClaim;
 extern const std::string_view kClaimThese;
 extern const std::string_view kRenew;
+extern const std::string_view kGrouping;
 extern const std::string_view kChanging;
 extern const std::string_view kChange;
 extern const std::string_view kSettle;
@@ -32,6 +33,9 @@ extern const std::string_view kNumbers;
 extern const std::string_view kAuditCounts;
 extern const std::string_view kAuditTasks;
 extern const std::string_view kAuditPlaces;
+extern const std::string_view kAuditGroups;
+extern const std::string_view kJot;
+extern const std::string_view kNotes;
 
 }  // namespace holdfast::stores_redis
 
@@ -67,32 +71,35 @@ const Scripts& scripts() {
       .claim = script("claim", at_any_memory, {kClaiming, kClaim}),
       .claim_these = script("claim_these", at_any_memory, {kClaiming, kClaimThese}),
       .renew = script("renew", at_any_memory, {kRenew}),
-      .change = script("change", at_any_memory, {kChanging, kChange}),
-      .settle = script("settle", at_any_memory, {kChanging, kSettle}),
+      .change = script("change", at_any_memory, {kGrouping, kChanging, kChange}),
+      .settle = script("settle", at_any_memory, {kGrouping, kChanging, kSettle}),
       .overdue = script("overdue", at_any_memory, {kTelling, kOverdue}),
-      .purge = script("purge", at_any_memory, {kRemoving, kPurge}),
-      .withdraw = script("withdraw", at_any_memory, {kRemoving, kWithdraw}),
+      .purge = script("purge", at_any_memory, {kGrouping, kRemoving, kPurge}),
+      .withdraw = script("withdraw", at_any_memory, {kGrouping, kRemoving, kWithdraw}),
       .carried = script("carried", at_any_memory, {kCarried}),
       .configure = script("configure", at_any_memory, {kConfigure}),
+      .jot = script("jot", at_any_memory, {kJot}),
       .fetch = script("fetch", only_reads, {kTelling, kFetch}),
       .count = script("count", only_reads, {kCount}),
       .groups = script("groups", only_reads, {kGroups}),
       .page = script("page", only_reads, {kPage}),
       .numbers = script("numbers", only_reads, {kNumbers}),
+      .notes = script("notes", only_reads, {kNotes}),
       .audit_counts = script("audit_counts", at_any_memory, {kAuditCounts}),
-      .audit_tasks = script("audit_tasks", at_any_memory, {kRemoving, kAuditTasks}),
+      .audit_tasks = script("audit_tasks", at_any_memory, {kGrouping, kRemoving, kAuditTasks}),
       .audit_places = script("audit_places", at_any_memory, {kAuditPlaces}),
+      .audit_groups = script("audit_groups", at_any_memory, {kGrouping, kAuditGroups}),
   };
   return all;
 }
 
 std::span<const Script* const> all_scripts() {
   static const Scripts& s = scripts();
-  static const std::array all{&s.submit,       &s.claim,       &s.claim_these, &s.renew,
-                              &s.change,       &s.settle,      &s.overdue,     &s.purge,
-                              &s.withdraw,     &s.carried,     &s.configure,   &s.fetch,
-                              &s.count,        &s.groups,      &s.page,        &s.numbers,
-                              &s.audit_counts, &s.audit_tasks, &s.audit_places};
+  static const std::array all{
+      &s.submit,       &s.claim,        &s.claim_these, &s.renew,   &s.change,       &s.settle,
+      &s.overdue,      &s.purge,        &s.withdraw,    &s.carried, &s.configure,    &s.fetch,
+      &s.count,        &s.groups,       &s.page,        &s.numbers, &s.audit_counts, &s.audit_tasks,
+      &s.audit_places, &s.audit_groups, &s.jot,         &s.notes};
   return all;
 }
 

@@ -10,9 +10,9 @@ namespace holdfast::stores::redis {
 
 struct Scripts {
   Script submit, claim, claim_these, renew, change, settle, overdue, purge, withdraw, carried,
-      configure;
-  Script fetch, count, groups, page, numbers;
-  Script audit_counts, audit_tasks, audit_places;
+      configure, jot;
+  Script fetch, count, groups, page, numbers, notes;
+  Script audit_counts, audit_tasks, audit_places, audit_groups;
 };
 
 // The same ones for the whole program.

@@ -65,6 +65,26 @@ struct RedisStore::Slice {
     bytes += company->words.bytes().size() - before;
   }
 
+  // Whether one of its settlements goes to a group. What is no settlement is carried out before
+  // these, so where it comes after such a one, that has to go out first: or it might leave a group
+  // that has nobody else yet.
+  [[nodiscard]] bool goes_to_group() const {
+    return std::ranges::any_of(
+        companies, [](const Company& company) { return company.course.group.has_value(); });
+  }
+
+  // What has to wait for the end of the verb: those that are to be claimed again.
+  [[nodiscard]] Slice take_again(const Change& verb) {
+    Slice rest;
+    rest.again = std::exchange(again, {});
+    for (Company& company : rest.again) {
+      rest.bytes += company.words.bytes().size();
+      for (const std::size_t place : company.places)
+        rest.tasks.insert(verb.changes[place].id);
+    }
+    return rest;
+  }
+
   // One that is to be claimed again looks at what all others have done, so where it has to go as a
   // change, they do so too.
   void settle_together(const Change& verb) {
@@ -110,8 +130,13 @@ void RedisStore::plan(Asked<Change>& asked) {
     if (slice.is_full() || slice.tasks.contains(changes[at].id)) {
       send(asked.verb, std::exchange(slice, {}), order, again);
     }
+    const Claimed* const known = claim_of(changes[at]);
+    if (!known && slice.goes_to_group()) {
+      Slice rest = slice.take_again(asked.verb);
+      send(asked.verb, std::exchange(slice, std::move(rest)), order, again);
+    }
     slice.tasks.insert(changes[at].id);
-    if (const Claimed* const known = claim_of(changes[at])) {
+    if (known) {
       slice.settle(changes[at], at, *known);
     } else {
       slice.changes.push_back(at);

@@ -267,6 +267,7 @@ void RedisStore::plan(Asked<Claim>& asked) {
         remember(record->id, {.token = record->task.token,
                               .head = std::string(told[at + 1].text().substr(0, kHeadBytes)),
                               .attempts = std::string(told[at + 2].text()),
+                              .type = record->type,
                               .owner = owner,
                               .since = record->changed});
         answer.tasks.push_back(*std::move(record));

@@ -64,6 +64,8 @@ class RedisStore final : public ports::Store {
   void plan(ports::Asked<ports::Groups>& asked);
   void plan(ports::Asked<ports::Carried>& asked);
   void plan(ports::Asked<ports::Withdraw>& asked);
+  void plan(ports::Asked<ports::Jot>& asked);
+  void plan(ports::Asked<ports::Notes>& asked);
   void plan_claim_these(ports::Asked<ports::Claim>& asked);
   // These take turns: what is planned is carried out before them.
   void plan(ports::Asked<ports::Purge>& asked);
@@ -116,6 +118,7 @@ class RedisStore final : public ports::Store {
   [[nodiscard]] Result<std::vector<std::optional<Kept>>> fetch(std::span<const Found> found,
                                                                Told told);
   [[nodiscard]] Result<ports::List::Answer> list(const ports::List& verb);
+  [[nodiscard]] Result<ports::List::Answer> with_payloads(ports::List::Answer page);
   [[nodiscard]] Result<std::vector<Found>> walk_waiting(const ports::Filter& filter,
                                                         const Place* after, std::size_t many);
   [[nodiscard]] Result<std::vector<Found>> walk_running(const Place* after, std::size_t many);
@@ -131,6 +134,7 @@ class RedisStore final : public ports::Store {
   [[nodiscard]] Result<void> audit_lines(bool repair, ports::AuditReport& report);
   [[nodiscard]] Result<void> audit_line(const std::string& key, bool repair,
                                         ports::AuditReport& report);
+  [[nodiscard]] Result<void> audit_groups(bool repair, ports::AuditReport& report);
   [[nodiscard]] Result<void> audit_strays(const char* kind, char letter, bool repair,
                                           ports::AuditReport& report);
   [[nodiscard]] Result<void> audit_counts(bool repair, ports::AuditReport& report);

@@ -47,6 +47,10 @@ class Auditor {
     if (version >= 2) make(audit_look_since_2());
     if (version >= 3) make(audit_look_since_3());
     if (version >= 4) make(audit_look_since_4());
+    if (version >= 5) {
+      for (const Look& look : audit_looks_since_5())
+        make(look);
+    }
     step("counters");
     for (ports::Finding& finding : audit_tally(database_, options_.repair, misplaced_, report_))
       note(std::move(finding));

@@ -253,34 +253,6 @@ std::vector<Fault> of_keyed() {
   };
 }
 
-std::string group(const std::string& row) {
-  return "'the group ' || printf('%016x', " + row + ".fingerprint) || ' of ' || case " + row +
-         ".state when 4 then 'failed' when 5 then 'dead' else 'state ' || " + row +
-         ".state end || ' tasks counts '";
-}
-
-std::vector<Fault> of_groups() {
-  return {
-      Fault{"g.count is not p.count",
-            group("p") + " || coalesce(g.count, 0) || ', and has ' || p.count",
-            "insert into failure_group select p.state, p.fingerprint, p.count, p.first, p.last,"
-            " coalesce((select a.message from parked q join attempt a on a.seq = q.seq"
-            " where q.state = p.state and q.fingerprint = p.fingerprint and a.message is not null"
-            " order by q.ended, q.seq, a.token desc limit 1), '') $"
-            " on conflict do update set count = excluded.count"},
-  };
-}
-
-std::vector<Fault> of_empty_groups() {
-  return {
-      Fault{"not exists (select 1 from parked p where p.state = g.state"
-            " and p.fingerprint = g.fingerprint) or g.state not in (4, 5)",
-            group("g") + " || g.count || ', and has none'",
-            "delete from failure_group where (state, fingerprint) in"
-            " (select g.state, g.fingerprint $)"},
-  };
-}
-
 }  // namespace
 
 const Look& audit_look_since_2() {
@@ -316,8 +288,10 @@ const Look& audit_look_since_4() {
   return look;
 }
 
-const std::vector<Look>& audit_looks() {
-  static const std::vector<Look> looks{
+namespace {
+
+std::vector<Look> looks_at_tasks() {
+  return {
       {"settings of queues", "queue q", false, of_settings()},
       {"tasks", "task t", true, of_tasks()},
       {"waiting tasks", "waiting w left join task t on t.seq = w.seq", true, of_waiting()},
@@ -339,14 +313,18 @@ const std::vector<Look>& audit_looks() {
        "(select seq, id, key from task where key is not null) t"
        " left join idempotency_key k on k.key = t.key",
        true, of_keyed()},
-      {"groups of failures",
-       "(select state, fingerprint, count(*) as count, min(ended) as first, max(ended) as last"
-       " from parked where fingerprint is not null and state in (4, 5)"
-       " group by state, fingerprint) p"
-       " left join failure_group g on g.state = p.state and g.fingerprint = p.fingerprint",
-       false, of_groups()},
-      {"empty groups of failures", "failure_group g", false, of_empty_groups()},
   };
+}
+
+}  // namespace
+
+const std::vector<Look>& audit_looks() {
+  static const std::vector<Look> looks = [] {
+    std::vector<Look> all = looks_at_tasks();
+    for (Look& look : audit_looks_at_groups())
+      all.push_back(std::move(look));
+    return all;
+  }();
   return looks;
 }
 

@@ -36,5 +36,9 @@ struct Look {
 [[nodiscard]] const Look& audit_look_since_2();
 [[nodiscard]] const Look& audit_look_since_3();
 [[nodiscard]] const Look& audit_look_since_4();
+[[nodiscard]] const std::vector<Look>& audit_looks_since_5();
+
+// Of audit_looks(): those at groups of failures, which come last.
+[[nodiscard]] std::vector<Look> audit_looks_at_groups();
 
 }  // namespace holdfast::stores::sqlite

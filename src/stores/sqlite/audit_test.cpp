@@ -356,18 +356,51 @@ TEST_F(AuditTest, finds_the_group_again_that_a_task_belongs_to) {
 
 TEST_F(AuditTest, counts_groups_anew) {
   const std::string dead = fingerprint("connection refused").text();
-  const auto groups = [&] { return ports::ask(*file_.open().reader, ports::Groups{}).value(); };
+  const auto groups = [&] {
+    return ports::ask(*file_.open().reader, ports::Groups{}).value().groups;
+  };
   const std::size_t before = groups().size();
   finds_and_mends("update failure_group set count = 8 where state = 5",
                   {"the group " + dead + " of dead tasks counts 8, and has 1"});
   finds_and_mends("delete from failure_group where state = 5",
                   {"the group " + dead + " of dead tasks counts 0, and has 1"});
-  finds_and_mends("insert into failure_group values (4, 255, 2, 0, 0, 'gone')",
+  finds_and_mends("insert into failure_group values (4, 255, 2, 0, 0, 'gone', 0, 0, 0, 1)",
                   {"the group 00000000000000ff of failed tasks counts 2, and has none"});
   ASSERT_EQ(groups().size(), before);
   EXPECT_TRUE(std::ranges::any_of(groups(), [](const ports::Group& group) {
     return group.example == "connection refused" && group.first_seen == SampleFile::kStart;
   }));
+}
+
+// N1, N5
+TEST_F(AuditTest, counts_the_parts_of_groups_anew) {
+  const std::string dead =
+      "the group " + fingerprint("connection refused").text() + " of dead tasks";
+  const std::string mail = " of type \"send\" in queue \"mail\", and has ";
+  finds_and_mends("update group_part set count = 8 where state = 5",
+                  {dead + " counts 8" + mail + "1"});
+  finds_and_mends("update group_part set count = 0 where state = 5",
+                  {dead + " counts 0" + mail + "1"});
+  finds_and_mends("delete from group_part where state = 5", {dead + " counts 0" + mail + "1"});
+  finds_and_mends(
+      "insert into group_part select state, fingerprint, queue, 77, 2 from group_part"
+      " where state = 5",
+      {dead + " counts 2 of type \"?\" in queue \"mail\", and has 0"});
+  finds_and_mends(
+      "insert into group_part select 4, 255, queue, type, 2 from group_part"
+      " where state = 5",
+      {"the group 00000000000000ff of failed tasks counts 2" + mail + "none"});
+  finds_and_mends("insert into group_slot values (4, 255, 7, 3)",
+                  {"the group 00000000000000ff of failed tasks counts 3 that came in slot 7, and is"
+                   " not there"});
+}
+
+TEST_F(AuditTest, gives_a_note_a_version_that_can_be) {
+  {
+    EXPECT_EQ(ports::ask(*file_.open().writer, ports::Jot{"s", "k", "text"}).value(), 1U);
+  }
+  finds_and_mends("update note set version = -1",
+                  {"the note \"k\" on the shelf \"s\" has the version -1"});
 }
 
 TEST_F(AuditTest, makes_keys_and_tasks_agree) {

@@ -12,7 +12,7 @@ using core::State;
 namespace {
 
 // So many tasks are looked at for one page, however few of them match.
-constexpr std::size_t kLooked = 10'000;
+constexpr std::size_t kLooked = 2'500;
 
 bool matches(const Filter& filter, const TaskRecord& record) {
   if (filter.state && record.task.state != *filter.state) return false;
@@ -53,7 +53,16 @@ char listing_of(const Filter& filter) {
 class Queries::Lister {
  public:
   Lister(Queries& queries, const List& verb, Cursor cursor)
-      : queries_(queries), verb_(verb), cursor_(cursor) {}
+      : queries_(queries),
+        verb_(verb),
+        cursor_(cursor),
+        queue_(number_of(verb.filter.queue)),
+        type_(number_of(verb.filter.type)) {}
+
+  // A queue or a type that no task ever had.
+  [[nodiscard]] bool is_in_vain() const {
+    return (!verb_.filter.queue.empty() && !queue_) || (!verb_.filter.type.empty() && !type_);
+  }
 
   // Whether it wants more.
   bool look(const Row& row) {
@@ -74,17 +83,34 @@ class Queries::Lister {
   [[nodiscard]] List::Answer answer() && { return std::move(answer_); }
 
  private:
+  [[nodiscard]] std::optional<Names::Id> number_of(const std::string& name) const {
+    return name.empty() ? std::nullopt : queries_.names_.find(name);
+  }
+
+  // Most that do not match are known by two numbers: to read all of them would cost ten times that.
   void keep_if_it_matches(std::int64_t seq) {
     std::optional<TaskRecord> found;
-    queries_.statements_->by_seq.first([&](Row row) { found = queries_.record(row); }, seq);
+    queries_.statements_->by_seq.first(
+        [&](Row row) {
+          if (queue_ && row.integer(2) != *queue_) return;
+          if (type_ && row.integer(3) != *type_) return;
+          found = queries_.record(row);
+        },
+        seq);
     if (!found) return;
     queries_.place(seq, *found);
-    if (matches(verb_.filter, *found)) answer_.tasks.push_back(std::move(*found));
+    if (!matches(verb_.filter, *found)) return;
+    if (verb_.payloads) {
+      queries_.statements_->payload.first([&](Row row) { found->payload = row.string(0); }, seq);
+    }
+    answer_.tasks.push_back(std::move(*found));
   }
 
   Queries& queries_;
   const List& verb_;
   Cursor cursor_;
+  const std::optional<Names::Id> queue_;
+  const std::optional<Names::Id> type_;
   List::Answer answer_;
   std::size_t looked_ = 0;
 };
@@ -95,6 +121,7 @@ Result<List::Answer> Queries::answer(const List& verb) {
       verb.cursor.empty() ? Result<Cursor>(start_of(listing)) : Cursor::parse(verb.cursor, listing);
   if (!from) return std::unexpected(from.error());
   Lister lister(*this, verb, *from);
+  if (lister.is_in_vain()) return List::Answer();
   if (listing == 'w' || listing == 't') {
     list_waiting(verb, *from, lister);
   } else {

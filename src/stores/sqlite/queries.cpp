@@ -191,19 +191,4 @@ std::optional<WallTime> Queries::oldest_due(Names::Id queue) {
   return oldest;
 }
 
-Groups::Answer Queries::answer(const Groups& verb) {
-  Groups::Answer groups;
-  statements_->groups.each(
-      [&](Row row) {
-        groups.push_back({.state = static_cast<State>(row.integer(0)),
-                          .fingerprint = Fingerprint(static_cast<std::uint64_t>(row.integer(1))),
-                          .count = static_cast<std::uint64_t>(row.integer(2)),
-                          .first_seen = row.time(3),
-                          .last_seen = row.time(4),
-                          .example = row.string(5)});
-      },
-      verb.limit);
-  return groups;
-}
-
 }  // namespace holdfast::stores::sqlite

@@ -20,8 +20,9 @@ class Queries {
   [[nodiscard]] ports::Find::Answer answer(const ports::Find& verb);
   [[nodiscard]] Result<ports::List::Answer> answer(const ports::List& verb);
   [[nodiscard]] ports::Count::Answer answer(const ports::Count& verb);
-  [[nodiscard]] ports::Groups::Answer answer(const ports::Groups& verb);
+  [[nodiscard]] Result<ports::Groups::Answer> answer(const ports::Groups& verb);
   [[nodiscard]] Result<ports::Uncarried::Answer> answer(const ports::Uncarried& verb);
+  [[nodiscard]] ports::Notes::Answer answer(const ports::Notes& verb);
 
   // What record() reads, of `task t`, in this order; the payload may follow as column 18.
   static constexpr const char* kTaskColumns =
@@ -46,6 +47,7 @@ class Queries {
   bool place_ended(std::int64_t seq, ports::TaskRecord& record);
   [[nodiscard]] std::vector<ports::PastAttempt> attempts(std::int64_t seq);
   [[nodiscard]] std::optional<WallTime> oldest_due(Names::Id queue);
+  void tell_more(ports::Group& group);  // its parts and its trend
 
   Names& names_;
   std::unique_ptr<Statements> statements_;

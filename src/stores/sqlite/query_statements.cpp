@@ -4,6 +4,9 @@ namespace holdfast::stores::sqlite {
 namespace {
 
 const std::string kTask = Queries::kTaskColumns;
+const std::string kGroup =
+    "state, fingerprint, count, first_seen, last_seen, example, errors, timeouts, crashes"
+    " from failure_group";
 
 }  // namespace
 
@@ -34,9 +37,30 @@ Queries::Statements::Statements(Database& database)
       next_rank(database,
                 "select rank, due from waiting where queue = ?1 and rank > ?2"
                 " order by rank, due, seq limit 1"),
-      groups(database,
-             "select state, fingerprint, count, first_seen, last_seen, example from failure_group"
-             " order by last_seen desc, state, fingerprint limit ?1"),
+      groups(database, ("select " + kGroup +
+                        " where (last_seen, state, fingerprint) < (?1, ?2, ?3)"
+                        " order by last_seen desc, state desc, fingerprint desc")
+                           .c_str()),
+      groups_of(database, ("select " + kGroup +
+                           " where state in (4, 5) and fingerprint = ?1"
+                           " order by last_seen desc, state desc")
+                              .c_str()),
+      parts(database,
+            "select queue, type, count from group_part where state = ?1 and fingerprint = ?2"),
+      slots(database,
+            "select slot, count from group_slot where state = ?1 and fingerprint = ?2"
+            " order by slot"),
+
+      note(database, "select key, version, text from note where shelf = ?1 and key = ?2"),
+      notes_up(database,
+               "select key, version, text from note where shelf = ?1 and key > ?2"
+               " order by key limit ?3"),
+      notes_down(database,
+                 "select key, version, text from note where shelf = ?1 and key < ?2"
+                 " order by key desc limit ?3"),
+      latest_notes(database,
+                   "select key, version, text from note where shelf = ?1"
+                   " order by key desc limit ?2"),
 
       payload(database, "select payload, trace, retry_on_failure from task where seq = ?1"),
       uncarried_waiting(

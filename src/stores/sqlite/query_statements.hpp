@@ -17,7 +17,17 @@ struct Queries::Statements {
   Statement queues;        // → queue, paused, concurrency, backlog
   Statement tally;         // ?1 queue → state, count
   Statement next_rank;     // ?1 queue, ?2 rank before → rank, first due
-  Statement groups;        // ?1 most
+  // before (last_seen ?1, state ?2, fingerprint ?3), latest seen first
+  Statement groups;
+  Statement groups_of;  // ?1 fingerprint → as `groups`
+  Statement parts;      // ?1 state, ?2 fingerprint → queue, type, count
+  Statement slots;      // ?1 state, ?2 fingerprint → slot, count
+
+  // of shelf ?1 → key, version, text
+  Statement note;          // ?2 key
+  Statement notes_up;      // after key ?2, at most ?3
+  Statement notes_down;    // before key ?2, at most ?3
+  Statement latest_notes;  // at most ?2
 
   // Pages of seqs, each from the place after its cursor; see Lister.
   Statement payload;  // ?1 seq → payload, trace, retry_on_failure

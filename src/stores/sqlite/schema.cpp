@@ -157,9 +157,47 @@ constexpr std::string_view kVersion4 = R"sql(
 alter table task add column retry_on_failure boolean default false;
 )sql";
 
+// What groups of failures are made of, for whatever comes to them from now on; `whole`: all that is
+// in it was counted. Counted are the tasks of a queue and type that are in it now, and how many
+// came in a slot of ten minutes since 1970. The pages of groups go by when they were seen last.
+//
+// Notes are for what belongs to no task. They have rowids: their texts may be long.
+constexpr std::string_view kVersion5 = R"sql(
+alter table failure_group add column errors integer not null default 0;
+alter table failure_group add column timeouts integer not null default 0;
+alter table failure_group add column crashes integer not null default 0;
+alter table failure_group add column whole integer not null default 0;
+create index failure_group_by_last_seen on failure_group (last_seen);
+
+create table group_part (
+  state integer not null,
+  fingerprint integer not null,
+  queue integer not null,
+  type integer not null,
+  count integer not null,
+  primary key (state, fingerprint, queue, type)
+) without rowid;
+
+create table group_slot (
+  state integer not null,
+  fingerprint integer not null,
+  slot integer not null,
+  count integer not null,
+  primary key (state, fingerprint, slot)
+) without rowid;
+
+create table note (
+  shelf blob not null,
+  key blob not null,
+  version integer not null,
+  text blob not null,
+  primary key (shelf, key)
+);
+)sql";
+
 // Each entry brings a file from the version before to its own. Entries are never changed once
 // released: files of that version exist.
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4};
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 
 bool has_table(Database& database, std::string_view name) {
   bool found = false;

@@ -72,7 +72,8 @@ TEST_F(FileOfSchema1, is_what_the_first_step_of_migrations_makes) {
   const auto tables = [](Database& database) {
     return database.text(
         "select group_concat(sql, ';') from (select sql from sqlite_master where sql is not null"
-        " and name not in ('task', 'queue', 'carried') order by name)");
+        " and name not in ('task', 'queue', 'carried') and name not like '%group%'"
+        " and name <> 'note' order by name)");
   };
   Database old(path(), Database::Mode::write);
   Database fresh(folder_ / "fresh.db", Database::Mode::write);

@@ -59,15 +59,15 @@ Writer::Statements::Statements(Database& database)
                          " (select id from name where text >= 'away:' and text < 'away;'))"
                          " order by r.seq limit ?3")
                             .c_str()),
-      all_running(
-          database,
-          "select t.id, t.queue, r.seq, r.token, r.owner, r.started, -t.priority from running r"
-          " join task t on t.seq = r.seq"),
+      all_running(database,
+                  "select t.id, t.queue, r.seq, r.token, r.owner, r.started, -t.priority, t.type"
+                  " from running r join task t on t.seq = r.seq"),
 
-      find_known(database,
-                 "select t.seq, t.queue, -t.priority, t.due, t.state, t.token, s.token, p.state,"
-                 " p.token, p.fingerprint from task t left join succeeded s on s.seq = t.seq"
-                 " left join parked p on p.seq = t.seq where t.id = ?1"),
+      find_known(
+          database,
+          "select t.seq, t.queue, -t.priority, t.due, t.state, t.token, s.token, p.state,"
+          " p.token, p.fingerprint, t.type from task t left join succeeded s on s.seq = t.seq"
+          " left join parked p on p.seq = t.seq where t.id = ?1"),
       run_again(database, "update running set token = ?2, started = ?3 where seq = ?1"),
       end_running(database, "delete from running where seq = ?1"),
       succeed(database, "insert into succeeded values (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
@@ -92,16 +92,12 @@ Writer::Statements::Statements(Database& database)
                      " where seq = ?1 and token is not (select max(token) from attempt"
                      " where seq = ?1 and message is not null) order by token limit 1)"
                      " and (select count(*) from attempt where seq = ?1) > ?2"),
-      join_group(database,
-                 "insert into failure_group values (?1, ?2, 1, ?3, ?3, ?4)"
-                 " on conflict do update set count = count + 1,"
-                 " last_seen = max(last_seen, excluded.last_seen)"),
-      shrink_group(database,
-                   "update failure_group set count = count - 1"
-                   " where state = ?1 and fingerprint = ?2"),
-      drop_empty_group(database,
-                       "delete from failure_group where state = ?1 and fingerprint = ?2"
-                       " and count <= 0"),
+
+      note_version(database, "select version from note where shelf = ?1 and key = ?2"),
+      put_note(database,
+               "insert into note values (?1, ?2, ?3, ?4) on conflict do update"
+               " set version = excluded.version, text = excluded.text"),
+      drop_note(database, "delete from note where shelf = ?1 and key = ?2"),
 
       old_succeeded(database,
                     "select seq from succeeded where ended < ?1 order by ended, seq limit ?2"),
@@ -109,7 +105,7 @@ Writer::Statements::Statements(Database& database)
                  "select seq from parked where state = ?3 and ended < ?1 order by ended, seq"
                  " limit ?2"),
       purge_info(database,
-                 "select t.queue, t.key, p.fingerprint from task t"
+                 "select t.queue, t.key, p.fingerprint, t.type from task t"
                  " left join parked p on p.seq = t.seq where t.seq = ?1"),
       delete_task(database, "delete from task where seq = ?1"),
       delete_attempts(database, "delete from attempt where seq = ?1"),

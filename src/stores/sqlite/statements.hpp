@@ -52,14 +52,16 @@ struct Writer::Statements {
   Statement unpark;
   Statement insert_attempt;
   Statement prune_attempts;
-  Statement join_group;
-  Statement shrink_group;
-  Statement drop_empty_group;
+
+  // notes: ?1 shelf, ?2 key
+  Statement note_version;
+  Statement put_note;  // ?3 version, ?4 text
+  Statement drop_note;
 
   // upkeep
   Statement old_succeeded;
   Statement old_parked;
-  Statement purge_info;  // ?1 seq → queue, key, fingerprint
+  Statement purge_info;  // ?1 seq → queue, key, fingerprint, type
   Statement delete_task;
   Statement delete_attempts;
   Statement delete_succeeded;

@@ -16,6 +16,7 @@ Writer::Writer(Database database, Logger log, int checkpoint_pages)
       statements_(std::make_unique<Statements>(database_)),
       names_(database_),
       tally_(database_),
+      groups_(database_),
       queries_(database_, names_) {
   load();
 }
@@ -29,11 +30,13 @@ std::string Writer::operation() const {
 void Writer::load() {
   names_.forget();
   tally_.load();
+  groups_.forget();
   claimed_.clear();
   statements_->all_running.each([&](Row row) {
     claimed_.emplace(task_id(row.bytes(0)),
                      Claimed{.seq = row.integer(2),
                              .queue = row.integer(1),
+                             .type = row.integer(7),
                              .rank = row.integer(6),
                              .token = {static_cast<std::uint64_t>(row.integer(3))},
                              .owner = row.integer(4),
@@ -80,9 +83,9 @@ void Writer::transact(std::span<Request> requests) {
   for (Request& request : requests) {
     std::visit(
         [&]<class Verb>(Asked<Verb>& asked) {
-          if (is_query(request)) tally_.write();  // queries read it
+          if (is_query(request)) write_counters();  // queries read them
           if constexpr (std::is_same_v<Verb, Audit>) {
-            tally_.write();  // the audit looks at the file
+            write_counters();  // the audit looks at the file
             asked.answer = audit(database_, {.repair = asked.verb.repair});
             if (asked.verb.repair) load();
           } else if constexpr (requires { queries_.answer(asked.verb); }) {
@@ -93,8 +96,13 @@ void Writer::transact(std::span<Request> requests) {
         },
         request);
   }
-  tally_.write();
+  write_counters();
   statements_->commit.run();
+}
+
+void Writer::write_counters() {
+  tally_.write();
+  groups_.write();
 }
 
 void Writer::roll_back() noexcept {
@@ -178,7 +186,11 @@ Result<Purge::Answer> Writer::answer(const Purge& verb) {
         [&](Row row) {
           tally_.remove(row.integer(0), verb.state);
           if (!row.is_null(1)) statements_->delete_key.run(row.bytes(1), seq);
-          if (!row.is_null(2)) leave_group(verb.state, row.integer(2));
+          if (row.is_null(2)) return;
+          groups_.leave({.state = verb.state,
+                         .fingerprint = row.integer(2),
+                         .queue = row.integer(0),
+                         .type = row.integer(3)});
         },
         seq);
     (succeeded ? statements_->delete_succeeded : statements_->unpark).run(seq);

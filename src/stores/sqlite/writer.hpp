@@ -10,6 +10,7 @@
 
 #include "ports/store.hpp"
 #include "stores/sqlite/database.hpp"
+#include "stores/sqlite/group_book.hpp"
 #include "stores/sqlite/names.hpp"
 #include "stores/sqlite/queries.hpp"
 #include "stores/sqlite/tally.hpp"
@@ -33,6 +34,7 @@ class Writer final : public ports::Store {
   struct Claimed {
     std::int64_t seq = 0;
     Names::Id queue = 0;
+    Names::Id type = 0;
     std::int64_t rank = 0;
     core::Token token;
     Names::Id owner = 0;
@@ -47,6 +49,7 @@ class Writer final : public ports::Store {
   struct Known {
     std::int64_t seq = 0;
     Names::Id queue = 0;
+    Names::Id type = 0;
     core::State state{};
     core::Token token;
     std::int64_t rank = 0;
@@ -61,6 +64,7 @@ class Writer final : public ports::Store {
   void roll_back() noexcept;
   [[nodiscard]] std::string operation() const;  // of an error: it names the file
   void load();
+  void write_counters();  // what is kept in memory and written once a batch
   void checkpoint_when_due();
   void refuse(std::span<ports::Request> requests, const Error& error);
 
@@ -100,16 +104,16 @@ class Writer final : public ports::Store {
   // `task`: Claimed or Known.
   void put_to_wait(const auto& task, const core::Transition& transition);
   void join_waiting(const auto& task, const core::Transition& transition);
-  void put_aside(std::int64_t seq, const ports::Change::One& change);
-  void park(std::int64_t seq, const ports::Change::One& change);
+  void put_aside(const auto& task, const ports::Change::One& change);
+  void park(const auto& task, const ports::Change::One& change);
   void remember_attempt(const Claimed& claim, const core::Transition& transition);
-  void remember_note(std::int64_t seq, const core::Transition& transition);
+  void remember_note(std::int64_t seq, const ports::Change::One& change);
   void remember(std::int64_t seq, core::Token token, std::int64_t started, Names::Id owner,
                 const core::Transition& transition);
-  void leave_group(core::State state, std::int64_t fingerprint);
 
   Result<ports::Purge::Answer> answer(const ports::Purge& verb);
   Result<ports::Configure::Answer> answer(const ports::Configure& verb);
+  Result<ports::Jot::Answer> answer(const ports::Jot& verb);
 
   // Constant.
   Logger log_;
@@ -119,6 +123,7 @@ class Writer final : public ports::Store {
   std::unique_ptr<Statements> statements_;
   Names names_;
   Tally tally_;
+  GroupBook groups_;
   Queries queries_;
   std::unordered_map<TaskId, Claimed> claimed_;
   std::unordered_map<Names::Id, QueueSettings> queues_;

@@ -139,7 +139,7 @@ Change::Done Writer::change_running(const Change::One& change) {
   if (is_waiting(transition.to)) {
     put_to_wait(claim, transition);
   } else {
-    put_aside(claim.seq, change);
+    put_aside(claim, change);
   }
   return Change::Done::applied;
 }
@@ -155,26 +155,32 @@ Change::Done Writer::change_other(const Change::One& change) {
     statements_->leave_waiting.run(task->queue, task->rank, task->due, task->seq);
   } else {
     statements_->unpark.run(task->seq);
-    if (task->fingerprint) leave_group(task->state, *task->fingerprint);
+    if (task->fingerprint) {
+      groups_.leave({.state = task->state,
+                     .fingerprint = *task->fingerprint,
+                     .queue = task->queue,
+                     .type = task->type});
+    }
   }
   tally_.move(task->queue, transition.from, transition.to);
-  if (transition.failure) remember_note(task->seq, transition);
+  const bool is_signed = !change.by.empty() && transition.token != change.token;
+  if (transition.failure || is_signed) remember_note(task->seq, change);
   if (is_waiting(transition.to)) {
     put_to_wait(*task, transition);
   } else {
-    put_aside(task->seq, change);
+    put_aside(*task, change);
   }
   return Change::Done::applied;
 }
 
 // All that a transition says, also where it was made from a task of the same id that was purged
 // since, and so may differ in more than it means to change.
-void Writer::put_aside(std::int64_t seq, const Change::One& change) {
+void Writer::put_aside(const auto& task, const Change::One& change) {
   const Transition& transition = change.transition;
-  statements_->spend.run(seq, transition.spent.attempts, transition.spent.crashes,
+  statements_->spend.run(task.seq, transition.spent.attempts, transition.spent.crashes,
                          transition.spent.deferrals, transition.spent.replays,
                          transition.previous_wait.count(), transition.deadline);
-  park(seq, change);
+  park(task, change);
 }
 
 std::optional<Writer::Known> Writer::known(const TaskId& id) {
@@ -183,6 +189,7 @@ std::optional<Writer::Known> Writer::known(const TaskId& id) {
       [&](Row row) {
         task = Known{.seq = row.integer(0),
                      .queue = row.integer(1),
+                     .type = row.integer(10),
                      .state = static_cast<State>(row.integer(4)),
                      .token = {static_cast<std::uint64_t>(row.integer(5))},
                      .rank = row.integer(2),
@@ -204,7 +211,7 @@ std::optional<Writer::Known> Writer::known(const TaskId& id) {
   return task;
 }
 
-void Writer::park(std::int64_t seq, const Change::One& change) {
+void Writer::park(const auto& task, const Change::One& change) {
   const Transition& transition = change.transition;
   std::optional<std::int64_t> group;
   if (has_group(transition.to)) {
@@ -213,10 +220,11 @@ void Writer::park(std::int64_t seq, const Change::One& change) {
         transition.dead_reason ? to_string(*transition.dead_reason) : std::string_view();
     const std::string_view example =
         transition.failure ? kept(transition.failure->message) : reason;
-    statements_->join_group.run(static_cast<int>(transition.to), *group, time_of(transition),
-                                example);
+    groups_.enter(
+        {.state = transition.to, .fingerprint = *group, .queue = task.queue, .type = task.type},
+        time_of(transition), came_by(transition), example);
   }
-  statements_->park.run(seq, static_cast<int>(transition.to), transition.token.value,
+  statements_->park.run(task.seq, static_cast<int>(transition.to), transition.token.value,
                         time_of(transition), number(transition.dead_reason), group);
 }
 
@@ -225,8 +233,10 @@ void Writer::remember_attempt(const Claimed& claim, const Transition& transition
 }
 
 // What is noted of a task that does not run.
-void Writer::remember_note(std::int64_t seq, const Transition& transition) {
-  remember(seq, transition.token, to_us(time_of(transition)), names_.intern(""), transition);
+void Writer::remember_note(std::int64_t seq, const Change::One& change) {
+  const Transition& transition = change.transition;
+  remember(seq, transition.token, to_us(time_of(transition)), names_.intern(kept(change.by)),
+           transition);
 }
 
 void Writer::remember(std::int64_t seq, core::Token token, std::int64_t started, Names::Id owner,
@@ -249,11 +259,6 @@ void Writer::remember(std::int64_t seq, core::Token token, std::int64_t started,
                                   time_of(transition), owner, kind, http_status, exit_code,
                                   os_error, retry_after, message);
   if (token.value > kKeptAttempts) statements_->prune_attempts.run(seq, kKeptAttempts);
-}
-
-void Writer::leave_group(State state, std::int64_t fingerprint) {
-  statements_->shrink_group.run(static_cast<int>(state), fingerprint);
-  statements_->drop_empty_group.run(static_cast<int>(state), fingerprint);
 }
 
 }  // namespace holdfast::stores::sqlite

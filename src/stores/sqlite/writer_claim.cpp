@@ -91,6 +91,7 @@ TaskRecord Writer::begin(const Row& row, const Claim& verb, Names::Id queue, std
   record.lease_end = from_us(to_us(saturating_add(verb.now, verb.lease)));
   claimed_.insert_or_assign(record.id, Claimed{.seq = seq,
                                                .queue = queue,
+                                               .type = row.integer(3),
                                                .rank = rank,
                                                .token = record.task.token,
                                                .owner = owner,

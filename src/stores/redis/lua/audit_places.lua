@@ -1,7 +1,8 @@
 -- Looks for what belongs to no task.
 -- Arguments: "repair" or "look"; then
 --   "line", the key of a sorted set after the tag, from which rank, how many;
---   "tasks" and ids that records were found under; "keys" and idempotency keys that were found; or "claims".
+--   "tasks" and ids that records were found under; "keys" and idempotency keys that were found; "shelves" and names
+--   of those that notes were found on; or "claims".
 -- Returns how many were looked at, less those that were removed; and for each finding the id of its task
 --   ("" without one), a text, and 1 if it was repaired or 0.
 local repair = ARGV[1] == 'repair'
@@ -51,6 +52,19 @@ local function look_at_key(key)
   end
 end
 
+local function look_at_shelf(shelf)
+  local notes, keys = root .. 'v' .. shelf, root .. 'V' .. shelf
+  if call('HLEN', notes) == call('ZCARD', keys) then return end
+  find('', 'a shelf does not list every note that is on it, or others', function()
+    call('DEL', keys)
+    for _, key in ipairs(call('HKEYS', notes)) do
+      call('ZADD', keys, 0, key)
+    end
+  end)
+end
+
+local look_at = { tasks = look_at_task, keys = look_at_key, shelves = look_at_shelf }
+
 local function look_at_claims()
   for _, id in ipairs(call('HKEYS', root .. 'R')) do
     local number = call('GETRANGE', root .. 't' .. id, 87, 94)
@@ -67,7 +81,7 @@ elseif ARGV[2] == 'line' then
 else
   for at = 3, #ARGV do
     answer[1] = answer[1] + 1
-    if ARGV[2] == 'tasks' then look_at_task(ARGV[at]) else look_at_key(ARGV[at]) end
+    look_at[ARGV[2]](ARGV[at])
   end
 end
 return answer

@@ -78,7 +78,8 @@ local function look_at_failure(id, head, member)
       find(id, 'is missing in its group of failures',
            function()
              local changed8 = head:sub(36, 43)
-             enter_group(group, { exact(read('>i8', changed8)), member }, changed8, changed8, '')
+             enter_group(group, { exact(read('>i8', changed8)), member }, changed8, changed8, '',
+                         { ['p' .. part_of(id, head)] = 1 })
            end)
     end
   elseif fingerprint ~= string.rep('\0', 8) then

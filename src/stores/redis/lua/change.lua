@@ -1,8 +1,8 @@
 -- Carries out what the rules decided, each change only if its task is still in that state with that token.
 -- Arguments: caller, call; and for each change, no task twice: 16 bytes id, 8 token, 1 state it comes from,
 --   1 event, 1 flags (1 has a failure, 2 has a result, 128 it runs and is to be claimed again), 67 bytes the
---   beginning of its record afterwards, 4 length of failure and result as they stand in an attempt, these, and
---   an example for a new group.
+--   beginning of its record afterwards, 1 how it comes to a group, 2 length and who decided it, if that is to be
+--   noted, 4 length of failure and result as they stand in an attempt, these, and an example for a new group.
 -- Returns a text with one letter for each: "a" applied, "c" applied and claimed again, "m" it has moved on,
 --   "u" there is no such task.
 local before = told_before()
@@ -25,13 +25,13 @@ local function owner_name(head)
 end
 
 -- What is written of the end of an attempt, or of what was noted of a task that does not run.
-local function attempt_of(old, head, event, flags, said)
+local function attempt_of(old, head, event, who, flags, said)
   local changed = head:sub(36, 43)
   local attempt
   if old:byte(1) == RUNNING then
     attempt = old:sub(20, 27) .. event .. old:sub(36, 43) .. changed .. owner_name(old) .. flags .. said
   else
-    attempt = head:sub(20, 27) .. event .. changed .. changed .. '\0\0' .. flags .. said
+    attempt = head:sub(20, 27) .. event .. changed .. changed .. who .. flags .. said
   end
   return pack('>I4', #attempt) .. attempt
 end
@@ -91,7 +91,9 @@ local function change(argument)
   local has_failure = flags % 2 == 1
   local head = argument:sub(28, 94)
   local to = head:byte(1)
-  local said_end = 98 + read('>I4', argument, 95)
+  local said_at = 98 + read('>I2', argument, 96)
+  local who = argument:sub(96, said_at - 1)  -- with its length
+  local said_end = said_at + 3 + read('>I4', argument, said_at)
 
   local queue = queue_of(old)
   local member = old:sub(88, 95) .. id
@@ -101,20 +103,22 @@ local function change(argument)
     count(ended, read('>I4', old, 76), 1)
     count(freed, queue, 1)
   elseif has_group(from) then
-    leave_group(group_of(from, old:sub(60, 67)), member)
+    -- Those that came before it first: or the group might seem to be empty, and begin anew.
+    enter_gathered(old:sub(1, 1) .. old:sub(60, 67))
+    leave_group(group_of(from, old:sub(60, 67)), member, part_of(id, old))
   end
 
   local many = attempts_of(old)
   local its_attempts
-  if from == RUNNING or has_failure then
+  if from == RUNNING or has_failure or #who > 2 then
     local all = many > 0 and attempts_text(id, claim) or ''
     if many >= MOST_ATTEMPTS and all ~= '' then
       all = without_first(all, has_failure)
     else
       many = many + 1
     end
-    its_attempts = all .. attempt_of(old, head, argument:sub(26, 26), string.char(flags),
-                                     argument:sub(99, said_end))
+    its_attempts = all .. attempt_of(old, head, argument:sub(26, 26), who, string.char(flags),
+                                     argument:sub(said_at + 4, said_end))
   end
 
   local marks = string.char(bit.band(head:byte(2), 2) + bit.band(old:byte(2), 4) + 8 * many)
@@ -145,7 +149,7 @@ local function change(argument)
   if has_group(to) then
     local changed8 = head:sub(36, 43)
     gather_group(head:sub(1, 1) .. head:sub(60, 67), argument:sub(said_end + 1), score_of(changed8),
-                 member, changed8)
+                 member, changed8, argument:byte(95), part_of(id, old))
   end
   count(counts, queue .. ':' .. from, -1)
   count(counts, queue .. ':' .. to, 1)

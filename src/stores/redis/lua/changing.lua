@@ -9,12 +9,12 @@ local answers = {}
 local staying = {}             -- by queue, what is to be claimed again
 
 -- Those that come to one group go there together. `which`: 1 state, 8 fingerprint; `score` and `changed8`
--- are the same time.
-local function gather_group(which, example, score, member, changed8)
+-- are the same time; `came_by` and `part`, as they are counted.
+local function gather_group(which, example, score, member, changed8, came_by, part)
   local when = tonumber(score)
   local group = groups[which]
   if not group then
-    group = { example = example, first8 = changed8, last8 = changed8, latest = when }
+    group = { example = example, first8 = changed8, last8 = changed8, latest = when, counted = {} }
     groups[which] = group
     groups[#groups + 1] = which
   elseif when > group.latest then
@@ -22,6 +22,18 @@ local function gather_group(which, example, score, member, changed8)
   end
   group[#group + 1] = score
   group[#group + 1] = member
+  count(group.counted, 'by' .. came_by, 1)
+  count(group.counted, 'p' .. part, 1)
+  count(group.counted, slot_of(when), 1)
+end
+
+-- Puts what was gathered for a group there.
+local function enter_gathered(which)
+  local members = groups[which]
+  if not members then return end
+  groups[which] = nil
+  enter_group(group_of(which:byte(1), which:sub(2)), members, members.first8, members.last8,
+              members.example, members.counted)
 end
 
 -- A task that is to be claimed again: `score`, where it would wait; `member`; `begins`, 8 its next token and 8
@@ -100,9 +112,7 @@ local function carry_out_changes()
   end
   in_slices('MSET', nil, attempts)
   for _, which in ipairs(groups) do
-    local members = groups[which]
-    enter_group(group_of(which:byte(1), which:sub(2)), members, members.first8, members.last8,
-                members.example)
+    enter_gathered(which)
   end
   for place, by in pairs(counts) do
     if by ~= 0 then

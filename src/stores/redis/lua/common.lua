@@ -8,7 +8,9 @@
 --   p<queue>      priorities in use                        w<queue>:<priority>  what waits, by due time
 --   r             what runs, by the end of its lease       e<state>:<queue>     what has ended, by when
 --   R             what runs: its claim (below)
---   G, x<group>   groups by when they were last seen       g<group>      the tasks of a group
+--   G             groups by when they were last seen       g<group>      the tasks of a group
+--   x<group>      what is told of a group (below)
+--   V<shelf>      keys of notes, all with the score 0      v<shelf>      notes: 8 version, text
 --   o, O          owners: name to number, and back         l, b          what each runs; away since
 --   s<queue name> who waits for tasks of it                S             queues that somebody waits for
 --   y<caller>     what that caller was told last
@@ -26,6 +28,10 @@
 -- the same step in which its last attempt ended, also what is different since: 79 the beginning of its record,
 -- and all its attempts.
 -- Members of sorted sets are <number><id>: what has the same score stands as it was submitted.
+--
+-- Of a group: when its `first` and its `last` task came, an `example`; by0, by1, by2: how many came by an error,
+-- a timeout, a crash; p<4 queue><type>: how many of them are in it; s<slot>: how many came in ten minutes, slot
+-- 0 begins at 1970. `whole`: all that is in it was counted so; those that an older Holdfast has put there are not.
 --
 -- Attempts, one behind the other: 4 length, then 8 token, 1 event, 8 started, 8 ended, 2 length and owner, 1
 -- flags (1 has a failure, 2 has a result), 4 length and failure, 4 length and result. Before them, where the
@@ -137,41 +143,6 @@ local function place_of(state, record)
     return root .. 'w' .. queue_of(record) .. ':' .. record:byte(100)
   end
   return root .. 'e' .. state .. ':' .. queue_of(record)
-end
-
--- The name of a group in keys: all bits turned, so that of two seen at the same time the smaller one is
--- the last, and the first when read from the end.
-local function group_of(state, fingerprint)
-  local turned = { string.char(255 - state) }
-  for at = 1, 8 do
-    turned[at + 1] = string.char(255 - fingerprint:byte(at))
-  end
-  return table.concat(turned)
-end
-
-local function leave_group(group, member)
-  call('ZREM', root .. 'g' .. group, member)
-  if call('EXISTS', root .. 'g' .. group) == 0 then
-    call('DEL', root .. 'x' .. group)
-    call('ZREM', root .. 'G', group)
-  end
-end
-
--- `members`: scores and members. `first8`: when the first of them changed; `last8`: and the latest.
-local function enter_group(group, members, first8, last8, example)
-  local last = read('>i8', last8)
-  local is_new = call('EXISTS', root .. 'g' .. group) == 0
-  in_slices('ZADD', root .. 'g' .. group, members)
-  if is_new then
-    call('HSET', root .. 'x' .. group, 'first', first8, 'last', last8, 'example', example)
-    call('ZADD', root .. 'G', exact(last), group)
-    return
-  end
-  local known = call('HGET', root .. 'x' .. group, 'last')
-  if known and read('>i8', known) < last then
-    call('HSET', root .. 'x' .. group, 'last', last8)
-    call('ZADD', root .. 'G', exact(last), group)
-  end
 end
 
 -- Tells up to that many of those who wait for the queue; who has gone away meanwhile is passed over.

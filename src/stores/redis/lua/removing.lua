@@ -16,7 +16,9 @@ local function remove(id, head)
   local key = key_of(id, head)
   if key ~= '' and call('GET', root .. 'k' .. key) == id then call('DEL', root .. 'k' .. key) end
   append(leaves, place_of(state, head), member)
-  if has_group(state) then leave_group(group_of(state, head:sub(60, 67)), member) end
+  if has_group(state) then
+    leave_group(group_of(state, head:sub(60, 67)), member, part_of(id, head))
+  end
   places[#places + 1] = root .. 't' .. id
   if attempts_of(head) > 0 then places[#places + 1] = root .. 'a' .. id end
   append(zeros, math.floor((read('>i8', head, 88) - 1) / 256), (read('>i8', head, 88) - 1) % 256)

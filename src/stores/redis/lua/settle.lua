@@ -2,8 +2,8 @@
 -- will be, and they are written so if the claim still holds. This is where most of the work is done, and each
 -- text that Lua makes costs time: no more of them than needed.
 -- Arguments: caller, call; then for tasks that go the same way: queue, priority + 100, state they go to, how
---   many; if that is a group's, its 9 bytes (1 state, 8 fingerprint) and an example, else two empty ones; and five
---   for each task, no task twice: its score there; number and id; token; the 79 bytes that its record will
+--   many; if that is a group's, which and what is counted of them there (1 state, 8 fingerprint; 1 how they come
+--   to it; 4 queue and their type) and an example, else two empty ones; and five for each task, no task twice: its score there; number and id; token; the 79 bytes that its record will
 --   begin with; all its attempts. Last, queue by queue, those that are to be claimed again: "again" is the
 --   state they go to, their priority is empty, and behind the token of each stand its next one and since when.
 -- Returns a text with one letter for each: "a" applied, "c" applied and claimed again, "m" it has moved on,
@@ -102,6 +102,15 @@ local function settle_again(first, ids, claims, queue)
   in_slices('HSET', root .. 'R', again)
 end
 
+-- Of those that go to a group.
+local function counted_of(which, entering, many)
+  local counted = { ['by' .. byte(which, 10)] = many, ['p' .. sub(which, 11)] = many }
+  for at = 1, 2 * many, 2 do
+    count(counted, slot_of(tonumber(entering[at])), 1)
+  end
+  return counted
+end
+
 local at = 3
 while at <= #ARGV do
   local queue, priority, to = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
@@ -123,8 +132,10 @@ while at <= #ARGV do
       in_slices('ZADD', place, company.entering)
       if ARGV[at + 4] ~= '' then
         local function changed8(its) return ARGV[its + 3]:sub(36, 43) end
-        enter_group(group_of(ARGV[at + 4]:byte(1), ARGV[at + 4]:sub(2)), company.entering,
-                    changed8(company.first_at), changed8(company.latest_at), ARGV[at + 5])
+        local which = ARGV[at + 4]
+        enter_group(group_of(byte(which), sub(which, 2, 9)), company.entering,
+                    changed8(company.first_at), changed8(company.latest_at), ARGV[at + 5],
+                    counted_of(which, company.entering, applied))
       end
       count(counts, queue .. ':' .. RUNNING, -applied)
       count(counts, queue .. ':' .. to, applied)
