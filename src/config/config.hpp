@@ -38,6 +38,8 @@ struct Store {
   std::optional<Duration> keep_canceled = std::chrono::hours(24);
   std::optional<Duration> keep_failed = {};
   std::optional<Duration> keep_dead = {};
+  std::optional<Duration> keep_warning = {};  // nothing: by how long they are kept
+  std::string spill = {};
 
   bool operator==(const Store&) const = default;
 };

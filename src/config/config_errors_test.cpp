@@ -126,7 +126,7 @@ TEST(ConfigErrors, tables_are_written_as_tables) {
 }
 
 TEST(ConfigErrors, values_have_their_type_and_their_range) {
-  expect_errors(std::array<BadFile, 39>{{
+  expect_errors(std::array<BadFile, 40>{{
       {"[http]\nmax_array = '3'\n",
        "h.toml:2:13: http.max_array: this must be a whole number, and is text"},
       {"[http]\nmax_array = 1.5\n",
@@ -162,6 +162,8 @@ TEST(ConfigErrors, values_have_their_type_and_their_range) {
        "larger"},
       {"[store]\nkeep_dead = 'for ever'\n",
        "h.toml:2:13: store.keep_dead: \"for ever\": expected a number at offset 0; or \"forever\""},
+      {"[store]\nkeep_warning = '0s'\n",
+       "h.toml:2:16: store.keep_warning: 0s is out of range; from 1s to 3650d, or \"auto\""},
       {"[store]\nkeep_dead = true\n",
        "h.toml:2:13: store.keep_dead: this must be a duration in quotes, such as \"30s\", or "
        "\"forever\", and is true or false"},

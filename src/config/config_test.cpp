@@ -28,6 +28,8 @@ keep_succeeded = "2h"
 keep_canceled  = "3h"
 keep_failed    = "4h"
 keep_dead      = "forever"
+keep_warning   = "5h"
+spill          = "spilled"
 
 [http]
 listen          = "[::]:9000"
@@ -120,7 +122,13 @@ keep = 5
 
 TEST(Config, reads_what_the_server_is_told) {
   const Config config = config_of(kEverything);
-  const Store store{plain_url("sqlite:/etc/holdfast/data/tasks.db"), 2h, 3h, 4h, std::nullopt};
+  const Store store{plain_url("sqlite:/etc/holdfast/data/tasks.db"),
+                    2h,
+                    3h,
+                    4h,
+                    std::nullopt,
+                    5h,
+                    "/etc/holdfast/spilled"};
   EXPECT_EQ(config.store, store);
   EXPECT_EQ(config.http.listen, (Listen{"::", 9000}));
   EXPECT_EQ(config.http.max_payload, 1U << 20);

@@ -61,7 +61,7 @@ inline FakeOutside furnished_outside() {
   outside.secret_files = {{"/etc/holdfast/token", "planted-in-a-file-0123456789"},
                           {"/etc/holdfast/empty", ""}};
   outside.paths = {"/etc/holdfast/server.crt", "/etc/holdfast/server.key", "/etc/holdfast/scan",
-                   "/etc/holdfast/work"};
+                   "/etc/holdfast/work", "/etc/holdfast/spilled"};
   outside.rule_files = {{"/etc/holdfast/rules.toml",
                          "[[rule]]\nname = 'mine.1'\nstatus = 418\nverdict = 'give up'\n"},
                         {"/etc/holdfast/uses_http.toml", "use = 'http'\n"},

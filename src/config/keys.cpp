@@ -68,6 +68,13 @@ Section<Store> store_section() {
           row<Store>("keep_failed", &Store::keep_failed, keep, no,
                      "how long tasks that were given up at once are kept"),
           row<Store>("keep_dead", &Store::keep_dead, keep, no, "how long dead letters are kept"),
+          row<Store>("keep_warning", &Store::keep_warning, SpanOr{"auto", {1s, kTenYears}}, no,
+                     "failed tasks and dead letters are announced so long before they are removed, "
+                     "and kept at least so long; `auto`: a tenth of the time that they are kept, "
+                     "an hour at least and 12 hours at most"),
+          row<Store>("spill", &Store::spill, Path{PathUse::folder}, no,
+                     "a folder: failed tasks and dead letters are written to files there before "
+                     "they are removed; without it they are gone"),
       }};
 }
 

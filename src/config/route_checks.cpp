@@ -15,8 +15,8 @@ namespace holdfast::config {
 namespace {
 
 // What the API has for itself, today and to come: nobody's route begins so.
-constexpr std::array<std::string_view, 6> kReserved = {"v1",      "metrics", "openapi.json",
-                                                       "healthz", "readyz",  "ui"};
+constexpr std::array<std::string_view, 7> kReserved = {
+    "v1", "metrics", "openapi.json", "healthz", "readyz", "ui", "assets"};
 
 std::vector<std::string_view> segments_of(std::string_view path) {
   std::vector<std::string_view> segments;
@@ -43,6 +43,7 @@ bool is_plain(std::string_view segment) {
 // What is wrong with a path; empty: nothing.
 std::string trouble_with_path(std::string_view path) {
   if (!path.starts_with('/')) return "a path begins with /";
+  if (path == "/") return "/ belongs to the API itself";
   for (const std::string_view segment : segments_of(path)) {
     if (is_plain(segment) || segment == "{id}") continue;
     if (segment.empty()) return "a path has no empty parts: no // and no / at its end";

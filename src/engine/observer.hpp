@@ -20,6 +20,18 @@ struct Moved {
   bool rescued = false;  // from an owner that is gone
 };
 
+// Failed or dead tasks that nobody looks after, and that are removed if it stays so (N9).
+struct Expiring {
+  core::State state{};
+  std::size_t count = 0;  // 0: none are
+  WallTime from{};        // when the first of them is
+};
+struct Expired {
+  core::State state{};
+  std::size_t removed = 0;
+  std::size_t spilled = 0;  // to a file, before
+};
+
 // Hears what happens in an engine, for metrics and the like. Each member is called once the store
 // has confirmed it, on the loop, for every task: none may block, throw, or call the engine. One
 // that does nothing costs a virtual call.
@@ -35,6 +47,11 @@ class Observer {
   virtual void breaker_changed(const Breaker::Change& /*change*/) noexcept {}
   // So many requests were one batch for the store: one sync of the disk.
   virtual void stored(std::size_t /*requests*/) noexcept {}
+  // At each look, in place of what was said of that state before.
+  virtual void expiring(const Expiring& /*expiring*/) noexcept {}
+  virtual void expired(const Expired& /*expired*/) noexcept {}
+  // Tasks of that state stay beyond their time, since they could not be spilled.
+  virtual void not_spilled(core::State /*state*/) noexcept {}
 };
 
 }  // namespace holdfast::engine

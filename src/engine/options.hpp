@@ -17,6 +17,7 @@
 #include "engine/observer.hpp"
 #include "ports/handler.hpp"
 #include "ports/loop.hpp"
+#include "ports/spill.hpp"
 #include "ports/store_lane.hpp"
 #include "ports/witness.hpp"
 
@@ -33,6 +34,8 @@ struct Parts {
   Logger log = {};
   ports::Witness* witness = nullptr;  // nothing: after a crash, every claim may have begun
   ports::News* news = nullptr;        // of a store that others work on, too; nothing: nobody does
+  ports::Spill* spill = nullptr;      // nothing: what is removed is gone
+  ports::Memo* memo = nullptr;        // nothing: each life announces anew what it will remove
 };
 
 // How the tasks of one type are run.
@@ -76,6 +79,8 @@ struct Keep {
   std::optional<Duration> canceled = std::chrono::hours(24);
   std::optional<Duration> failed = {};
   std::optional<Duration> dead = {};
+  // So long before, it is said that failed and dead tasks go; nothing: see usual_warning().
+  std::optional<Duration> warning = {};
 };
 
 struct Options {
