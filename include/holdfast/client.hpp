@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <holdfast/log.hpp>
+#include <holdfast/operation.hpp>
 #include <holdfast/result.hpp>
 #include <holdfast/task.hpp>
 
@@ -103,7 +104,32 @@ class Client {
   // Many at once, for about the price of one. Each has its own answer, in their order.
   using Answers = std::vector<Result<void>>;
   [[nodiscard]] Result<Answers> replay(std::span<const TaskId> ids, Replay options);
-  [[nodiscard]] Result<Answers> discard(std::span<const TaskId> ids);
+  // `reason`: kept in the history of each, and in the audit.
+  [[nodiscard]] Result<Answers> discard(std::span<const TaskId> ids, std::string reason = {});
+
+  // What is to be different in a copy of a failed or dead task; what is not given stays.
+  struct Edit {
+    std::optional<std::string> payload = {};
+    std::string queue = {};
+    std::string type = {};
+  };
+  // Hands in the copy, and only then discards the original, which is kept as canceled and names it.
+  // Doing the same again is once.
+  [[nodiscard]] Result<TaskId> edit(const TaskId& id, Edit edit);
+
+  // Bringing back or discarding many, as one thing that is planned, watched and steered: see
+  // <holdfast/operation.hpp>. It is carried out by the server, or by this process where the store
+  // is its own; a process that ends leaves it for the next server to go on with.
+  [[nodiscard]] Result<Operation> begin(OperationRequest request);
+  [[nodiscard]] Result<Operation> operation(const std::string& id);
+  [[nodiscard]] Result<OperationPage> operations(std::size_t limit = 100, std::string cursor = {});
+  // With `start`, the options may be said anew.
+  [[nodiscard]] Result<Operation> steer(const std::string& id, OperationStep step,
+                                        std::optional<OperationOptions> options = {});
+  // Who did what, latest first.
+  [[nodiscard]] Result<AuditPage> audit(std::size_t limit = 100, std::string cursor = {});
+  // How many tasks match a query (docs/queries.md), as far as one call looks: TaskCount::next.
+  [[nodiscard]] Result<TaskCount> count(const std::string& query, std::string cursor = {});
 
   // A page of tasks. Dead letters: list({.state = TaskState::dead}).
   [[nodiscard]] Result<TaskPage> list(TaskFilter filter);

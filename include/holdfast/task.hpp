@@ -112,14 +112,19 @@ struct TaskInfo {
 
   std::optional<std::string> result = {};  // of a success: what the handler returned
   std::optional<Failure> last_failure = {};
-  std::string group = {};                 // of a failed or dead task: see FailureGroup
-  std::vector<TaskAttempt> history = {};  // the latest, oldest first
+  std::string group = {};  // of a failed or dead task: see FailureGroup
+  // The latest, oldest first; also what people did with it, with who they are as the owner.
+  std::vector<TaskAttempt> history = {};
+  // Of find() only: the task that this is a mended copy of, or that was handed in in its place.
+  std::optional<TaskId> edited_from = {};
+  std::optional<TaskId> edited_as = {};
 
   bool operator==(const TaskInfo&) const = default;
 };
 
 // Tasks to look for. What is not given does not matter.
 struct TaskFilter {
+  std::string query = {};  // docs/queries.md; what follows must hold as well
   std::optional<TaskState> state = {};
   std::string queue = {};
   std::string type = {};
@@ -152,14 +157,34 @@ struct QueueInfo {
 
 // Failures that differ only in their numbers, ids and addresses belong together.
 struct FailureGroup {
+  struct Part {
+    std::string name = {};
+    std::uint64_t count = 0;  // tasks of it that are in the group now
+
+    bool operator==(const Part&) const = default;
+  };
+
   std::string id = {};                // 16 hexadecimal digits
   TaskState state = TaskState::dead;  // dead or failed
   std::uint64_t count = 0;            // tasks in it now
   WallTime first_seen = {};
   WallTime last_seen = {};
-  std::string example = {};  // the error text that came first
+  std::string example = {};      // the error text that came first
+  std::vector<Part> types = {};  // the largest first
+  std::vector<Part> queues = {};
+  std::array<std::uint64_t, 3> came_by = {};  // all that ever came; index: FailureKind
+  std::uint64_t last_hour = 0;                // that came, whether they are in it still or not
+  std::uint64_t last_day = 0;
+  std::vector<std::uint64_t> trend = {};  // the same by the hour: 24 of them, this hour last
 
   bool operator==(const FailureGroup&) const = default;
+};
+
+struct GroupPage {
+  std::vector<FailureGroup> groups = {};  // latest seen first
+  std::string next = {};                  // empty: that was the last page
+
+  bool operator==(const GroupPage&) const = default;
 };
 
 }  // namespace holdfast

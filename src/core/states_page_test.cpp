@@ -163,7 +163,9 @@ std::string page() {
          "\n## Every move\n\n"
          "Each claim has a new token, greater than the one before; a settlement with an older "
          "token\n"
-         "is refused. Attempts, crashes and deferrals each have a limit of their own in the "
+         "is refused. So has each move of a task that does not run, so that who decided it can be "
+         "noted\n"
+         "in its history. Attempts, crashes and deferrals each have a limit of their own in the "
          "task's\n"
          "policy; the one that reaches it is the last.\n\n" +
          moves_table();

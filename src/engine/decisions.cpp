@@ -6,26 +6,32 @@
 
 namespace holdfast::engine {
 
-void Decisions::cancel(TaskId id, Engine::Decided then) {
+void Decisions::cancel(TaskId id, Engine::Decided then, std::string by) {
   const auto rule = [this](const ports::TaskRecord& record) {
     return core::cancel(record.task, floor_.wall_now());
   };
-  look({"cancel", id, rule, std::move(then)});
+  look({"cancel", id, rule, std::move(then), std::move(by)});
 }
 
-void Decisions::replay(TaskId id, core::ReplayOptions options, Engine::Decided then) {
+void Decisions::replay(TaskId id, core::ReplayOptions options, Engine::Decided then,
+                       std::string by) {
   const auto rule = [this, options](const ports::TaskRecord& record) {
-    const TaskType& type = floor_.type_or_default(record.type);
-    return core::replay(record.task, options, type.policy_of(record.limits), floor_.wall_now());
+    return would_replay(record, options);
   };
-  look({"replay", id, rule, std::move(then)});
+  look({"replay", id, rule, std::move(then), std::move(by)});
 }
 
-void Decisions::discard(TaskId id, Engine::Decided then) {
+void Decisions::discard(TaskId id, Engine::Decided then, std::string by) {
   const auto rule = [this](const ports::TaskRecord& record) {
     return core::discard(record.task, floor_.wall_now());
   };
-  look({"discard", id, rule, std::move(then)});
+  look({"discard", id, rule, std::move(then), std::move(by)});
+}
+
+Result<core::Transition> Decisions::would_replay(const ports::TaskRecord& record,
+                                                 const core::ReplayOptions& options) const {
+  const TaskType& type = floor_.type_or_default(record.type);
+  return core::replay(record.task, options, type.policy_of(record.limits), floor_.wall_now());
 }
 
 void Decisions::look(Asking asking) {
@@ -45,8 +51,10 @@ void Decisions::carry_out(Asking asking, ports::TaskRecord record) {
   auto transition = asking.rule(record);
   if (!transition) return asking.then(std::unexpected(std::move(transition.error())));
   ports::Change change;
-  change.changes.push_back(
-      {.id = record.id, .token = record.task.token, .transition = std::move(*transition)});
+  change.changes.push_back({.id = record.id,
+                            .token = record.task.token,
+                            .transition = std::move(*transition),
+                            .by = asking.by});
   floor_.ask(floor_.parts.writer, std::move(change),
              [this, asking = std::move(asking),
               record = std::move(record)](const ports::Asked<ports::Change>& asked) mutable {

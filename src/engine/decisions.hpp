@@ -18,9 +18,11 @@ class Decisions {
   // `carried` hears of each decision that the store has carried out.
   Decisions(Floor& floor, Carried carried) : floor_(floor), carried_(std::move(carried)) {}
 
-  void cancel(TaskId id, Engine::Decided then);
-  void replay(TaskId id, core::ReplayOptions options, Engine::Decided then);
-  void discard(TaskId id, Engine::Decided then);
+  void cancel(TaskId id, Engine::Decided then, std::string by);
+  void replay(TaskId id, core::ReplayOptions options, Engine::Decided then, std::string by);
+  void discard(TaskId id, Engine::Decided then, std::string by);
+  [[nodiscard]] Result<core::Transition> would_replay(const ports::TaskRecord& record,
+                                                      const core::ReplayOptions& options) const;
 
  private:
   struct Asking {
@@ -28,6 +30,7 @@ class Decisions {
     TaskId id;
     Rule rule;
     Engine::Decided then;
+    std::string by;
     int tries_left = 8;
   };
 

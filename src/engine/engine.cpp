@@ -9,6 +9,7 @@
 #include "engine/carrier.hpp"
 #include "engine/dead_letter_consumer.hpp"
 #include "engine/decisions.hpp"
+#include "engine/expiry.hpp"
 #include "engine/floor.hpp"
 #include "engine/janitor.hpp"
 #include "engine/lease_keeper.hpp"
@@ -125,6 +126,7 @@ struct Engine::Roles {
   Rescuer rescuer{floor, settler.judge(), [this](const std::string& queue) { news(queue); }};
   Patrol patrol{floor, processors};
   Janitor janitor{floor};
+  Expiry expiry{floor, settler};
   Decisions decisions{
       floor, [this](const auto& record, const auto& transition) { carried(record, transition); }};
   Lending lending{floor, settler.judge(), [this](const auto& record, const auto& transition) {
@@ -178,6 +180,7 @@ void Engine::Roles::start_all() {
     consumer->start();
   patrol.start();
   janitor.start();
+  expiry.start();
 }
 
 Engine::Engine(Parts parts, Options options)
@@ -348,10 +351,11 @@ void Engine::carry(Carriage carriage) {
   const std::string queue = carriage.queue;
   roles.carriers.push_back(std::make_unique<Carrier>(
       roles.floor, std::move(carriage),
-      Carrier::Hooks{
-          .news = [&roles, queue] { roles.news(queue); },
-          .replay = [&roles](TaskId id,
-                             Decided then) { roles.decisions.replay(id, {}, std::move(then)); }}));
+      Carrier::Hooks{.news = [&roles, queue] { roles.news(queue); },
+                     .replay =
+                         [&roles](TaskId id, Decided then) {
+                           roles.decisions.replay(id, {}, std::move(then), {});
+                         }}));
   roles.floor.carriers[queue] = roles.carriers.back().get();
 }
 
@@ -378,16 +382,21 @@ std::string Engine::queue_of(std::string_view type) const {
   return roles_->floor.type_or_default(type).options.queue;
 }
 
-void Engine::cancel(TaskId id, Decided then) {
-  roles_->decisions.cancel(id, std::move(then));
+void Engine::cancel(TaskId id, Decided then, std::string by) {
+  roles_->decisions.cancel(id, std::move(then), std::move(by));
 }
 
-void Engine::replay(TaskId id, core::ReplayOptions options, Decided then) {
-  roles_->decisions.replay(id, options, std::move(then));
+void Engine::replay(TaskId id, core::ReplayOptions options, Decided then, std::string by) {
+  roles_->decisions.replay(id, options, std::move(then), std::move(by));
 }
 
-void Engine::discard(TaskId id, Decided then) {
-  roles_->decisions.discard(id, std::move(then));
+void Engine::discard(TaskId id, Decided then, std::string by) {
+  roles_->decisions.discard(id, std::move(then), std::move(by));
+}
+
+Result<core::Transition> Engine::would_replay(const ports::TaskRecord& record,
+                                              const core::ReplayOptions& options) const {
+  return roles_->decisions.would_replay(record, options);
 }
 
 void Engine::configure(ports::Configure configure, Configured then) {
@@ -430,6 +439,7 @@ void Engine::shut_down(std::move_only_function<void(ShutdownReport)> then) {
   roles.rescuer.stop();
   roles.patrol.stop();
   roles.janitor.stop();
+  roles.expiry.stop();
   roles.lending.stop();
   roles.listen_no_more();
   roles.shutdown.start(std::move(then), [&roles] {

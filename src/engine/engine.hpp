@@ -99,10 +99,14 @@ class Engine {
   // What a person decides about one task: core/rules.hpp says what each means and when it is
   // refused (conflict); not_found without such a task. A running task that is canceled is asked to
   // stop, and what its handler reports counts no more.
+  // `by`: who, for the task's history (N3).
   using Decided = std::move_only_function<void(Result<core::Transition>)>;
-  void cancel(TaskId id, Decided then);
-  void replay(TaskId id, core::ReplayOptions options, Decided then);
-  void discard(TaskId id, Decided then);
+  void cancel(TaskId id, Decided then, std::string by = {});
+  void replay(TaskId id, core::ReplayOptions options, Decided then, std::string by = {});
+  void discard(TaskId id, Decided then, std::string by = {});
+  // What a replay of it would come to, with nothing done.
+  [[nodiscard]] Result<core::Transition> would_replay(const ports::TaskRecord& record,
+                                                      const core::ReplayOptions& options) const;
 
   // Tasks for workers elsewhere, who claim and settle by themselves. `then` gets up to `max` tasks;
   // none if there were none for as long as `wait`.

@@ -84,6 +84,7 @@ void Settler::ask() {
 
 void Settler::send(Batch batch, bool repeated) {
   ++under_way_;
+  if (repeated) ++repeated_under_way_;
   floor_.ask(
       floor_.parts.writer, ports::Change{std::move(batch.changes)},
       [this, runs = std::move(batch.runs), repeated](ports::Asked<ports::Change>& asked) mutable {
@@ -93,6 +94,7 @@ void Settler::send(Batch batch, bool repeated) {
 
 void Settler::answered(ports::Asked<ports::Change>& asked, Runs runs, bool repeated) {
   --under_way_;
+  if (repeated) --repeated_under_way_;
   if (!asked.answer && is_about_content(asked.answer.error())) {
     if (runs.size() > 1) {
       apart(std::move(asked.verb.changes), std::move(runs), repeated);

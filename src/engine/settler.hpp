@@ -29,6 +29,10 @@ class Settler {
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.runs.size(); }
   // The store did not take the last ones.
   [[nodiscard]] bool in_trouble() const noexcept { return retry_ != nullptr; }
+  // Some of what the store does not know yet was refused by it before, and may be old.
+  [[nodiscard]] bool holds_refused() const noexcept {
+    return (repeated_ && !waiting_.runs.empty()) || repeated_under_way_ > 0;
+  }
 
  private:
   using Runs = std::vector<std::shared_ptr<LiveRun>>;
@@ -54,6 +58,7 @@ class Settler {
   Batch waiting_;
   bool repeated_ = false;  // some of what waits has been told before
   std::size_t under_way_ = 0;
+  std::size_t repeated_under_way_ = 0;  // of these, told before
   Backoff backoff_;
   std::unique_ptr<ports::Loop::Timer> retry_;
 };

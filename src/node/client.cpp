@@ -68,15 +68,44 @@ Result<void> Client::replay(const TaskId& id, Replay options) {
 }
 
 Result<void> Client::discard(const TaskId& id) {
-  return only_one(link_->discard({&id, 1}));
+  return only_one(link_->discard({&id, 1}, {}));
 }
 
 Result<Client::Answers> Client::replay(std::span<const TaskId> ids, Replay options) {
   return link_->replay(ids, options);
 }
 
-Result<Client::Answers> Client::discard(std::span<const TaskId> ids) {
-  return link_->discard(ids);
+Result<Client::Answers> Client::discard(std::span<const TaskId> ids, std::string reason) {
+  return link_->discard(ids, reason);
+}
+
+Result<TaskId> Client::edit(const TaskId& id, Edit edit) {
+  return link_->edit(id, std::move(edit));
+}
+
+Result<Operation> Client::begin(OperationRequest request) {
+  return link_->begin(std::move(request));
+}
+
+Result<Operation> Client::operation(const std::string& id) {
+  return link_->operation(id);
+}
+
+Result<OperationPage> Client::operations(std::size_t limit, std::string cursor) {
+  return link_->operations(limit, std::move(cursor));
+}
+
+Result<Operation> Client::steer(const std::string& id, OperationStep step,
+                                std::optional<OperationOptions> options) {
+  return link_->steer(id, step, options);
+}
+
+Result<AuditPage> Client::audit(std::size_t limit, std::string cursor) {
+  return link_->audit(limit, std::move(cursor));
+}
+
+Result<TaskCount> Client::count(const std::string& query, std::string cursor) {
+  return link_->count(query, std::move(cursor));
 }
 
 Result<TaskPage> Client::list(TaskFilter filter) {

@@ -27,7 +27,16 @@ class Link {
   [[nodiscard]] virtual Result<void> cancel(const TaskId& id) = 0;
   [[nodiscard]] virtual Result<Client::Answers> replay(std::span<const TaskId> ids,
                                                        const Client::Replay& options) = 0;
-  [[nodiscard]] virtual Result<Client::Answers> discard(std::span<const TaskId> ids) = 0;
+  [[nodiscard]] virtual Result<Client::Answers> discard(std::span<const TaskId> ids,
+                                                        const std::string& reason) = 0;
+  [[nodiscard]] virtual Result<TaskId> edit(const TaskId& id, Client::Edit edit) = 0;
+  [[nodiscard]] virtual Result<Operation> begin(OperationRequest request) = 0;
+  [[nodiscard]] virtual Result<Operation> operation(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<OperationPage> operations(std::size_t limit, std::string cursor) = 0;
+  [[nodiscard]] virtual Result<Operation> steer(const std::string& id, OperationStep step,
+                                                const std::optional<OperationOptions>& options) = 0;
+  [[nodiscard]] virtual Result<AuditPage> audit(std::size_t limit, std::string cursor) = 0;
+  [[nodiscard]] virtual Result<TaskCount> count(const std::string& query, std::string cursor) = 0;
   [[nodiscard]] virtual Result<TaskPage> list(TaskFilter filter) = 0;
   [[nodiscard]] virtual Result<std::vector<FailureGroup>> groups(std::size_t limit) = 0;
   [[nodiscard]] virtual Result<std::vector<QueueInfo>> counts() = 0;

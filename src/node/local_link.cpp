@@ -5,9 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "node/edit.hpp"
 #include "node/link.hpp"
 #include "node/registry.hpp"
 #include "node/task_words.hpp"
+#include "triage/search.hpp"
+#include "wire/operation_json.hpp"
 
 namespace holdfast::node {
 namespace {
@@ -37,6 +40,9 @@ Result<Client::Answers> without_values(const Result<Node::Decisions>& decided) {
   return answers;
 }
 
+// Whoever can open the store needs no name to come in.
+constexpr const char* kWho = "local";
+
 class LocalLink final : public Link {
  public:
   LocalLink(std::string url, Logger log) : url_(std::move(url)), log_(log) {}
@@ -61,26 +67,79 @@ class LocalLink final : public Link {
   Result<Client::Answers> replay(std::span<const TaskId> ids,
                                  const Client::Replay& options) override {
     const core::ReplayOptions how{.insist = options.insist, .deadline = options.deadline};
-    return without_values(with([&](Node& node) { return node.replay(ids, how); }));
+    return without_values(with([&](Node& node) {
+      return node.decide(ids, {.action = OperationAction::replay, .options = how, .by = kWho});
+    }));
   }
 
-  Result<Client::Answers> discard(std::span<const TaskId> ids) override {
-    return without_values(with([&](Node& node) { return node.discard(ids); }));
+  Result<Client::Answers> discard(std::span<const TaskId> ids, const std::string& reason) override {
+    return without_values(with([&](Node& node) {
+      return node.decide(ids, {.action = OperationAction::discard, .by = signed_by(kWho, reason)});
+    }));
+  }
+
+  Result<TaskId> edit(const TaskId& id, Client::Edit edit) override {
+    return on_loop<TaskId>("edit", [&](Node& node, auto then) {
+      edit_task(node, id, std::move(edit), kWho, std::move(then));
+    });
+  }
+
+  Result<Operation> begin(OperationRequest request) override {
+    return on_loop<Operation>("begin", [&](Node& node, auto then) {
+      node.operations().begin(std::move(request), kWho, std::move(then));
+    });
+  }
+
+  Result<Operation> operation(const std::string& id) override {
+    return on_loop<Operation>(
+        "operation", [&](Node& node, auto then) { node.operations().find(id, std::move(then)); });
+  }
+
+  Result<OperationPage> operations(std::size_t limit, std::string cursor) override {
+    return on_loop<OperationPage>("operations", [&](Node& node, auto then) {
+      node.operations().page(limit, std::move(cursor), std::move(then));
+    });
+  }
+
+  Result<Operation> steer(const std::string& id, OperationStep step,
+                          const std::optional<OperationOptions>& options) override {
+    std::string start;
+    if (options) {
+      wire::JsonWriter writer(start);
+      write_operation_start(writer, *options, "");
+    }
+    return on_loop<Operation>("steer", [&](Node& node, auto then) {
+      node.operations().step(id, step, std::move(start), kWho, std::move(then));
+    });
+  }
+
+  Result<AuditPage> audit(std::size_t limit, std::string cursor) override {
+    return on_loop<AuditPage>("audit", [&](Node& node, auto then) {
+      node.audit().page(limit, std::move(cursor), std::move(then));
+    });
+  }
+
+  Result<TaskCount> count(const std::string& query, std::string cursor) override {
+    return on_loop<TaskCount>("count", [&](Node& node, auto then) {
+      auto parsed = triage::Query::parse(query, node.clock().wall_now());
+      if (!parsed) return then(std::unexpected(std::move(parsed).error()));
+      triage::count(node.reader(), *std::move(parsed), std::move(cursor), std::move(then));
+    });
   }
 
   Result<TaskPage> list(TaskFilter filter) override {
+    if (!filter.query.empty()) return search(filter);
     auto list = to_list(std::move(filter));
     if (!list) return std::unexpected(std::move(list).error());
     auto found = with([&](Node& node) { return node.query(*std::move(list)); });
     if (!found) return std::unexpected(std::move(found).error());
-    TaskPage page{.next = std::move(found->next)};
-    for (ports::TaskRecord& record : found->tasks)
-      page.tasks.push_back(to_info(std::move(record)));
-    return page;
+    return to_page(std::move(found->tasks), std::move(found->next));
   }
 
   Result<std::vector<FailureGroup>> groups(std::size_t limit) override {
-    return infos<FailureGroup>(with([&](Node& node) { return node.query(ports::Groups{limit}); }));
+    auto found = with([&](Node& node) { return node.query(ports::Groups{.limit = limit}); });
+    if (!found) return std::unexpected(std::move(found).error());
+    return to_page(*std::move(found), system_clock().wall_now()).groups;
   }
 
   Result<std::vector<QueueInfo>> counts() override {
@@ -106,6 +165,26 @@ class LocalLink final : public Link {
     auto opened = node::open(url_, log_);
     if (opened) node_ = *opened;
     return opened;
+  }
+
+  Result<TaskPage> search(const TaskFilter& filter) {
+    auto found = on_loop<triage::Found>("list", [&](Node& node, auto then) {
+      auto query = to_query(filter, node.clock().wall_now());
+      if (!query) return then(std::unexpected(std::move(query).error()));
+      triage::search(node.reader(),
+                     {.query = *std::move(query), .cursor = filter.cursor, .limit = filter.limit},
+                     std::move(then));
+    });
+    if (!found) return std::unexpected(std::move(found).error());
+    return to_page(std::move(found->tasks), std::move(found->next));
+  }
+
+  // What `ask(node, then)`, called on the node's loop, calls `then` with.
+  template <class T, class Ask>
+  Result<T> on_loop(const char* operation, Ask ask) {
+    return with([&](Node& node) -> Result<T> {
+      return node.call<T>(operation, [&node, &ask](auto then) { ask(node, std::move(then)); });
+    });
   }
 
   // What `ask(node)` answers, or why there is no node.

@@ -43,11 +43,33 @@ Node::Node(Opened opened, Logger log)
   ground_->own_clock = std::move(opened.store.clock);
   if (ground_->own_clock) ground_->clock = ground_->own_clock.get();
   idle_ = make_engine({}, log);
+  audit_ = std::make_unique<triage::AuditLog>(*writer_, reader(), clock(), system_random(), log);
+  operations_ = std::make_unique<triage::Operations>(
+      triage::Parts{
+          .loop = ground_->loop,
+          .writer = *writer_,
+          .reader = reader(),
+          .clock = clock(),
+          .random = system_random(),
+          .log = log,
+          .runner = new_owner(),
+          .is_shared = is_shared(),
+          .decide =
+              [this](std::vector<TaskId> ids, triage::Parts::Decision decision,
+                     std::move_only_function<void(Decisions)> then) {
+                decide_each(std::move(ids), std::move(decision), std::move(then));
+              },
+          .would_replay =
+              [this](const ports::TaskRecord& record, const core::ReplayOptions& options) {
+                return engine().would_replay(record, options);
+              }},
+      *audit_);
   thread_ = std::thread([this] { run_loop(); });
 }
 
 Node::~Node() {
   on_loop([this] {
+    operations_.reset();
     serving_.reset();
     working_.reset();
     idle_.reset();
@@ -75,7 +97,7 @@ void Node::broken_by_a_bug(const char* what) noexcept {
 }
 
 std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logger log,
-                                                  ports::News* news) {
+                                                  const Work* work) {
   options.store = url_;
   options.owner = new_owner();
   options.sole_owner = sole_owner_;
@@ -86,7 +108,9 @@ std::unique_ptr<engine::Engine> Node::make_engine(engine::Options options, Logge
                                                         .random = system_random(),
                                                         .log = log,
                                                         .witness = ground_->witness.get(),
-                                                        .news = news},
+                                                        .news = work ? news_.get() : nullptr,
+                                                        .spill = work ? work->spill.get() : nullptr,
+                                                        .memo = work ? work->memo.get() : nullptr},
                                           std::move(options));
 }
 
@@ -102,42 +126,38 @@ Result<core::Transition> Node::cancel(TaskId id) {
       "cancel", [id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); });
 }
 
-template <class Decide>
-Result<Node::Decisions> Node::decide_each(const char* operation, std::span<const TaskId> ids,
-                                          Decide decide) {
+void Node::decide_each(std::vector<TaskId> ids, triage::Parts::Decision decision,
+                       std::move_only_function<void(Decisions)> then) {
+  struct Gathering {
+    Decisions decisions;
+    std::size_t undecided;
+    std::move_only_function<void(Decisions)> tell;
+  };
+  if (ids.empty()) return then(Decisions());
+  auto gathering =
+      std::make_shared<Gathering>(Gathering{Decisions(ids.size()), ids.size(), std::move(then)});
+  for (std::size_t at = 0; at < ids.size(); ++at) {
+    ask_engine<core::Transition>(
+        [&decision, id = ids[at]](engine::Engine& engine, auto decided) {
+          if (decision.action == OperationAction::discard) {
+            return engine.discard(id, std::move(decided), decision.by);
+          }
+          engine.replay(id, decision.options, std::move(decided), decision.by);
+        },
+        [gathering, at](Result<core::Transition> one) {
+          gathering->decisions[at] = std::move(one);
+          if (--gathering->undecided == 0) gathering->tell(std::move(gathering->decisions));
+        });
+  }
+}
+
+Result<Node::Decisions> Node::decide(std::span<const TaskId> ids,
+                                     triage::Parts::Decision decision) {
   std::vector<TaskId> all(ids.begin(), ids.end());
-  return call<Decisions>(operation, [this, all = std::move(all), decide](auto then) mutable {
-    struct Gathering {
-      Decisions decisions;
-      std::size_t undecided;
-      decltype(then) tell;
-    };
-    if (all.empty()) return then(Decisions());
-    auto gathering =
-        std::make_shared<Gathering>(Gathering{Decisions(all.size()), all.size(), std::move(then)});
-    for (std::size_t at = 0; at < all.size(); ++at) {
-      this->ask_engine<core::Transition>(
-          [decide, id = all[at]](engine::Engine& engine, auto decided) {
-            decide(engine, id, std::move(decided));
-          },
-          [gathering, at](Result<core::Transition> decision) {
-            gathering->decisions[at] = std::move(decision);
-            if (--gathering->undecided == 0) gathering->tell(std::move(gathering->decisions));
-          });
-    }
-  });
-}
-
-Result<Node::Decisions> Node::replay(std::span<const TaskId> ids, core::ReplayOptions options) {
-  return decide_each("replay", ids, [options](engine::Engine& engine, TaskId id, auto then) {
-    engine.replay(id, options, std::move(then));
-  });
-}
-
-Result<Node::Decisions> Node::discard(std::span<const TaskId> ids) {
-  return decide_each("discard", ids, [](engine::Engine& engine, TaskId id, auto then) {
-    engine.discard(id, std::move(then));
-  });
+  return call<Decisions>(
+      "decide", [this, all = std::move(all), decision = std::move(decision)](auto then) mutable {
+        decide_each(std::move(all), std::move(decision), std::move(then));
+      });
 }
 
 Result<ports::Configure::Answer> Node::configure(ports::Configure configure) {
@@ -168,8 +188,10 @@ Result<void> Node::start_work(Work work) {
       // Nobody could tell after a crash what of it had begun.
       options.claims_ahead = options.claims_ahead && ground_->witness;
     }
-    working_ =
-        std::make_shared<Working>(Working{make_engine(std::move(options), work.log, news_.get())});
+    working_ = std::make_shared<Working>(
+        Working{.spill = work.spill,
+                .memo = work.memo,
+                .engine = make_engine(std::move(options), work.log, &work)});
     if (work.observer) {
       writer_->watch([observer = work.observer](std::size_t size) { observer->stored(size); });
     }

@@ -16,6 +16,7 @@
 #include "io/loop.hpp"
 #include "io/store_lane.hpp"
 #include "node/open_store.hpp"
+#include "triage/operations.hpp"
 
 namespace holdfast::node {
 
@@ -38,8 +39,8 @@ class Node {
   [[nodiscard]] Result<core::Transition> cancel(TaskId id);
   // Each by itself, and all of them in one batch of the store.
   using Decisions = std::vector<Result<core::Transition>>;
-  [[nodiscard]] Result<Decisions> replay(std::span<const TaskId> ids, core::ReplayOptions options);
-  [[nodiscard]] Result<Decisions> discard(std::span<const TaskId> ids);
+  [[nodiscard]] Result<Decisions> decide(std::span<const TaskId> ids,
+                                         triage::Parts::Decision decision);
   [[nodiscard]] Result<ports::Configure::Answer> configure(ports::Configure configure);
 
   template <class Query>
@@ -48,6 +49,24 @@ class Node {
         "query", [this, query = std::move(query)](auto then) mutable {
           ports::lane_ask(reader(), std::move(query), std::move(then));
         });
+  }
+
+  // Calls `start(then)` on the loop and waits for what `then` is called with.
+  template <class T, class Start>
+  [[nodiscard]] Result<T> call(const char* operation, Start start) {
+    if (std::this_thread::get_id() == thread_.get_id()) return refuse_own_thread(operation);
+    std::promise<Result<T>> promise;
+    auto answer = promise.get_future();
+    loop().post([start = std::move(start), promise = std::move(promise)]() mutable {
+      start([promise = std::move(promise)](Result<T> result) mutable {
+        promise.set_value(std::move(result));
+      });
+    });
+    try {
+      return answer.get();
+    } catch (const std::future_error&) {  // dropped with the engine or the loop
+      return refuse_closed(operation);
+    }
   }
 
   // The same without waiting, for what lives on the loop itself: `start(engine, then)` is called at
@@ -67,6 +86,9 @@ class Node {
   }
   [[nodiscard]] engine::Engine& engine() noexcept { return serving_ ? *serving_->engine : *idle_; }
   [[nodiscard]] ports::StoreLane& reader() noexcept { return reader_ ? *reader_ : *writer_; }
+  // What people do with dead letters, and who did what. Threads: the loop's.
+  [[nodiscard]] triage::Operations& operations() noexcept { return *operations_; }
+  [[nodiscard]] triage::AuditLog& audit() noexcept { return *audit_; }
 
   // What a worker adds to the engine.
   struct Work {
@@ -78,6 +100,8 @@ class Node {
     Duration grace = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
     engine::Keep keep = {};
+    std::shared_ptr<ports::Spill> spill = {};  // as those of engine::Parts
+    std::shared_ptr<ports::Memo> memo = {};
     bool claims_ahead = true;
     Logger log = {};
     engine::Observer* observer = nullptr;  // must outlive the node
@@ -112,29 +136,14 @@ class Node {
   };
   // An engine that runs tasks. It is kept until all that clients asked it for is answered.
   struct Working {
+    std::shared_ptr<ports::Spill> spill;  // it stands on these
+    std::shared_ptr<ports::Memo> memo;
     std::unique_ptr<engine::Engine> engine;
     std::size_t calls = 0;  // under way
     std::move_only_function<void()> when_idle = {};
   };
 
-  // Calls `start(then)` on the loop and waits for what `then` is called with.
-  template <class T, class Start>
-  [[nodiscard]] Result<T> call(const char* operation, Start start) {
-    if (std::this_thread::get_id() == thread_.get_id()) return refuse_own_thread(operation);
-    std::promise<Result<T>> promise;
-    auto answer = promise.get_future();
-    loop().post([start = std::move(start), promise = std::move(promise)]() mutable {
-      start([promise = std::move(promise)](Result<T> result) mutable {
-        promise.set_value(std::move(result));
-      });
-    });
-    try {
-      return answer.get();
-    } catch (const std::future_error&) {  // dropped with the engine or the loop
-      return refuse_closed(operation);
-    }
-  }
-  // The same, of the engine that clients are served by.
+  // As call(), of the engine that clients are served by.
   template <class T, class Start>
   [[nodiscard]] Result<T> call_engine(const char* operation, Start start) {
     return call<T>(operation, [this, start = std::move(start)](auto then) mutable {
@@ -142,14 +151,12 @@ class Node {
     });
   }
 
-  template <class Decide>
-  [[nodiscard]] Result<Decisions> decide_each(const char* operation, std::span<const TaskId> ids,
-                                              Decide decide);
-
+  void decide_each(std::vector<TaskId> ids, triage::Parts::Decision decision,
+                   std::move_only_function<void(Decisions)> then);
   [[nodiscard]] static std::unexpected<Error> refuse_own_thread(const char* operation);
   [[nodiscard]] static std::unexpected<Error> refuse_closed(const char* operation);
   [[nodiscard]] std::unique_ptr<engine::Engine> make_engine(engine::Options options, Logger log,
-                                                            ports::News* news = nullptr);
+                                                            const Work* work = nullptr);
   void settle_if_idle(Working& working);
   void run_loop() noexcept;
   void broken_by_a_bug(const char* what) noexcept;
@@ -164,6 +171,8 @@ class Node {
   const std::unique_ptr<ports::News> news_;      // likewise
 
   // Loop only.
+  std::unique_ptr<triage::AuditLog> audit_;
+  std::unique_ptr<triage::Operations> operations_;
   std::unique_ptr<engine::Engine> idle_;  // runs nothing: serves clients while nobody works
   std::shared_ptr<Working> working_;
   std::shared_ptr<Working> serving_;             // the same, as long as it accepts

@@ -1,10 +1,8 @@
 // Clients of a server elsewhere. Every call is one that may be made twice: what it does not find as
 // it was, because the first answer got lost on its way, is no error.
 #include <algorithm>
-#include <future>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,11 +10,12 @@
 #include <holdfast/retry.hpp>
 
 #include "core/uuid.hpp"
-#include "io/lane.hpp"
-#include "io/loop.hpp"
 #include "node/link.hpp"
+#include "node/remote_connection.hpp"
 #include "node/remote_server.hpp"
 #include "wire/dead_json.hpp"
+#include "wire/group_json.hpp"
+#include "wire/operation_json.hpp"
 #include "wire/problem.hpp"
 #include "wire/queue_json.hpp"
 #include "wire/submission_json.hpp"
@@ -49,45 +48,6 @@ retry::Policy policy_for(Duration patience) {
           {.first = 100ms, .factor = 2, .cap = 5s, .jitter = retry::Jitter::equal}))
       .classify_with(classifier);
 }
-
-// A loop with a thread, and the client on it.
-class Connection {
- public:
-  static Result<std::shared_ptr<Connection>> start(const io::HttpClientOptions& options) {
-    auto made = std::make_shared<Connection>();
-    auto client = io::HttpClient::start(made->loop_, options);
-    if (!client) return std::unexpected(std::move(client).error());
-    made->client_.emplace(*std::move(client));
-    made->thread_ = std::thread([&loop = made->loop_] {
-      io::name_this_thread("hf-client");
-      loop.run();
-    });
-    return made;
-  }
-  Connection() = default;
-  ~Connection() {
-    client_.reset();
-    loop_.stop();
-    if (thread_.joinable()) thread_.join();
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  io::HttpResult ask(io::HttpRequest request) {
-    std::promise<io::HttpResult> promise;
-    auto answer = promise.get_future();
-    client_->send(std::move(request),
-                  [promise = std::move(promise)](io::HttpResult result) mutable {
-                    promise.set_value(std::move(result));
-                  });
-    return answer.get();
-  }
-
- private:
-  io::Loop loop_;
-  std::optional<io::HttpClient> client_;
-  std::thread thread_;
-};
 
 // A body, and whether an earlier try may have had its effect already.
 struct Answered {
@@ -123,12 +83,27 @@ std::string query_of(const TaskFilter& filter) {
   const auto add = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) query += fmt::format("&{}={}", name, percent_encoded(value));
   };
+  add("q", filter.query);
   if (filter.state) add("state", to_string(*filter.state));
   add("queue", filter.queue);
   add("type", filter.type);
   add("group", filter.group);
   add("cursor", filter.cursor);
   return query;
+}
+
+std::string page_of(std::size_t limit, std::string_view cursor) {
+  std::string query = fmt::format("?limit={}", std::clamp<std::size_t>(limit, 1, kMostListed));
+  if (!cursor.empty()) query += "&cursor=" + percent_encoded(cursor);
+  return query;
+}
+
+template <class Write>
+std::string written(Write write_it) {
+  std::string body;
+  wire::JsonWriter writer(body);
+  write_it(writer);
+  return body;
 }
 
 class RemoteLink final : public Link {
@@ -170,8 +145,56 @@ class RemoteLink final : public Link {
     });
   }
 
-  Result<Client::Answers> discard(std::span<const TaskId> ids) override {
-    return decide("discard", ids, {}, [](TaskState state) { return state == TaskState::canceled; });
+  Result<Client::Answers> discard(std::span<const TaskId> ids, const std::string& reason) override {
+    return decide(
+        "discard", ids, {}, [](TaskState state) { return state == TaskState::canceled; }, reason);
+  }
+
+  Result<TaskId> edit(const TaskId& id, Client::Edit edit) override {
+    const auto body = written([&](wire::JsonWriter& writer) {
+      write(writer, wire::EditRequest{.payload = std::move(edit.payload),
+                                      .queue = std::move(edit.queue),
+                                      .type = std::move(edit.type)});
+    });
+    auto made = post("edit", "/v1/tasks/" + id.text() + "/edit", body, wire::read_edit_answer);
+    if (!made) return std::unexpected(std::move(made).error());
+    return made->id;
+  }
+
+  // Sent again it would be a second operation, of which each task is part of one only: those that
+  // the first has brought back are not dead any more. So it may be sent as often as it takes.
+  Result<Operation> begin(OperationRequest request) override {
+    const auto body = written([&](wire::JsonWriter& writer) { write(writer, request); });
+    return post("begin", "/v1/operations", body, wire::read_operation);
+  }
+
+  Result<Operation> operation(const std::string& id) override {
+    return get("operation", "/v1/operations/" + percent_encoded(id), wire::read_operation);
+  }
+
+  Result<OperationPage> operations(std::size_t limit, std::string cursor) override {
+    return get("operations", "/v1/operations" + page_of(limit, cursor), wire::read_operations);
+  }
+
+  Result<Operation> steer(const std::string& id, OperationStep step,
+                          const std::optional<OperationOptions>& options) override {
+    const auto body = written([&](wire::JsonWriter& writer) {
+      if (options) write_operation_start(writer, *options, "");
+    });
+    const std::string word(to_string(step));
+    return post(word, "/v1/operations/" + percent_encoded(id) + "/" + word, body,
+                wire::read_operation);
+  }
+
+  Result<AuditPage> audit(std::size_t limit, std::string cursor) override {
+    return get("audit", "/v1/audit" + page_of(limit, cursor), wire::read_audit);
+  }
+
+  Result<TaskCount> count(const std::string& query, std::string cursor) override {
+    return get("count",
+               fmt::format("/v1/tasks/count?q={}&cursor={}", percent_encoded(query),
+                           percent_encoded(cursor)),
+               wire::read_count);
   }
 
   Result<TaskPage> list(TaskFilter filter) override {
@@ -179,8 +202,16 @@ class RemoteLink final : public Link {
   }
 
   Result<std::vector<FailureGroup>> groups(std::size_t limit) override {
-    const std::size_t most = std::clamp<std::size_t>(limit, 1, kMostListed);
-    return get("groups", fmt::format("/v1/dead/groups?limit={}", most), wire::read_groups);
+    std::vector<FailureGroup> groups;
+    std::string cursor;
+    do {
+      const std::size_t left = std::max<std::size_t>(limit, 1) - groups.size();
+      auto page = get("groups", "/v1/dead/groups" + page_of(left, cursor), wire::read_groups);
+      if (!page) return std::unexpected(std::move(page).error());
+      std::ranges::move(page->groups, std::back_inserter(groups));
+      cursor = std::move(page->next);
+    } while (!cursor.empty() && groups.size() < limit);
+    return groups;
   }
 
   Result<std::vector<QueueInfo>> counts() override {
@@ -206,13 +237,22 @@ class RemoteLink final : public Link {
   }
 
   std::expected<Answered, Refused> ask(RemoteCall call, Duration patience = Duration::max());
-  Result<std::shared_ptr<Connection>> connection();
+  Result<std::shared_ptr<RemoteConnection>> connection();
 
   template <class Read>
   std::invoke_result_t<Read, std::string_view> get(std::string operation, std::string path,
                                                    Read read, Duration patience = Duration::max()) {
     const auto asked =
         ask({.operation = operation, .method = "GET", .path = std::move(path)}, patience);
+    if (!asked) return std::unexpected(asked.error().fault.error);
+    return readable(read(asked->body), operation);
+  }
+
+  template <class Read>
+  std::invoke_result_t<Read, std::string_view> post(std::string operation, std::string path,
+                                                    std::string body, Read read) {
+    const auto asked =
+        ask({.operation = operation, .path = std::move(path), .body = std::move(body)});
     if (!asked) return std::unexpected(asked.error().fault.error);
     return readable(read(asked->body), operation);
   }
@@ -228,10 +268,11 @@ class RemoteLink final : public Link {
 
   // `is_so` says of a state that it is what was wanted.
   Result<Client::Answers> decide(const std::string& what, std::span<const TaskId> ids,
-                                 const Client::Replay& options, bool (*is_so)(TaskState));
+                                 const Client::Replay& options, bool (*is_so)(TaskState),
+                                 const std::string& reason = {});
   Result<void> decide_some(const std::string& what, std::span<const TaskId> ids,
                            const Client::Replay& options, bool (*is_so)(TaskState),
-                           Client::Answers& answers);
+                           const std::string& reason, Client::Answers& answers);
 
   using Accepted = std::vector<Result<TaskId>>;
   Result<void> submit_some(std::span<const Submission> submissions, Accepted& answers);
@@ -241,15 +282,15 @@ class RemoteLink final : public Link {
   const Client::Options options_;
   const Result<RemoteServer> server_;
   std::mutex mutex_;
-  std::shared_ptr<Connection> connection_;
+  std::shared_ptr<RemoteConnection> connection_;
   UuidSource ids_{system_random()};
 };
 
-Result<std::shared_ptr<Connection>> RemoteLink::connection() {
+Result<std::shared_ptr<RemoteConnection>> RemoteLink::connection() {
   const std::lock_guard lock(mutex_);
   if (connection_) return connection_;
   if (!server_) return std::unexpected(server_.error());
-  auto started = Connection::start(server_->client_options());
+  auto started = RemoteConnection::start(server_->client_options());
   if (started) connection_ = *started;
   return started;
 }
@@ -370,13 +411,13 @@ Result<void> RemoteLink::submit_one(const Submission& submission, Accepted& answ
 }
 
 Result<Client::Answers> RemoteLink::decide(const std::string& what, std::span<const TaskId> ids,
-                                           const Client::Replay& options,
-                                           bool (*is_so)(TaskState)) {
+                                           const Client::Replay& options, bool (*is_so)(TaskState),
+                                           const std::string& reason) {
   Client::Answers answers;
   answers.reserve(ids.size());
   while (!ids.empty()) {
     const auto some = ids.first(std::min(ids.size(), kMostInOneCall));
-    if (auto done = decide_some(what, some, options, is_so, answers); !done) {
+    if (auto done = decide_some(what, some, options, is_so, reason, answers); !done) {
       if (answers.empty()) return std::unexpected(std::move(done).error());
       answers.insert(answers.end(), ids.size(), std::unexpected(done.error()));
       return answers;
@@ -388,9 +429,11 @@ Result<Client::Answers> RemoteLink::decide(const std::string& what, std::span<co
 
 Result<void> RemoteLink::decide_some(const std::string& what, std::span<const TaskId> ids,
                                      const Client::Replay& options, bool (*is_so)(TaskState),
-                                     Client::Answers& answers) {
-  wire::DeadRequest request{
-      .ids = {ids.begin(), ids.end()}, .insist = options.insist, .deadline = options.deadline};
+                                     const std::string& reason, Client::Answers& answers) {
+  wire::DeadRequest request{.ids = {ids.begin(), ids.end()},
+                            .insist = options.insist,
+                            .deadline = options.deadline,
+                            .reason = reason};
   std::string body;
   wire::JsonWriter writer(body);
   write(writer, request);

@@ -1,6 +1,6 @@
 #include "node/task_words.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -25,14 +25,38 @@ namespace {
           .failure = std::move(past.failure)};
 }
 
-// 16 hexadecimal digits, as Fingerprint::text() writes them.
-[[nodiscard]] std::optional<Fingerprint> parse_group(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) {
-    return std::nullopt;
+constexpr std::string_view kEditKey = "edit-of-";
+constexpr std::string_view kEditedAs = ": edited as ";
+constexpr std::size_t kIdBytes = 36;
+
+[[nodiscard]] std::optional<TaskId> id_behind(std::string_view text, std::size_t at) {
+  const auto id = TaskId::parse(text.substr(std::min(at, text.size()), kIdBytes));
+  return id ? std::optional(*id) : std::nullopt;
+}
+
+void note_edits(TaskInfo& info) {
+  if (info.key.starts_with(kEditKey)) info.edited_from = id_behind(info.key, kEditKey.size());
+  for (const TaskAttempt& past : info.history) {
+    const std::size_t at = past.owner.find(kEditedAs);
+    if (past.event == core::to_string(core::Event::discard) && at != std::string::npos) {
+      info.edited_as = id_behind(past.owner, at + kEditedAs.size());
+    }
   }
-  return Fingerprint(value);
+}
+
+void add_to(std::vector<FailureGroup::Part>& parts, const std::string& name, std::uint64_t count) {
+  const auto found = std::ranges::find(parts, name, &FailureGroup::Part::name);
+  if (found == parts.end()) {
+    parts.push_back({.name = name, .count = count});
+  } else {
+    found->count += count;
+  }
+}
+
+void sort_by_count(std::vector<FailureGroup::Part>& parts) {
+  std::ranges::sort(parts, [](const auto& a, const auto& b) {
+    return a.count != b.count ? a.count > b.count : a.name < b.name;
+  });
 }
 
 }  // namespace
@@ -82,7 +106,7 @@ Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
 Result<ports::List> to_list(TaskFilter filter) {
   std::optional<Fingerprint> group;
   if (!filter.group.empty()) {
-    group = parse_group(filter.group);
+    group = Fingerprint::parse(filter.group);
     if (!group) {
       return fail(ErrorCode::invalid_argument, "list",
                   fmt::format("group {} is no name of a group: 16 hexadecimal digits",
@@ -123,6 +147,7 @@ TaskInfo to_info(ports::TaskRecord record) {
                 .group = in_group ? record.fingerprint.text() : ""};
   for (ports::PastAttempt& past : record.attempts)
     info.history.push_back(to_attempt(std::move(past)));
+  note_edits(info);
   return info;
 }
 
@@ -135,13 +160,82 @@ QueueInfo to_info(ports::QueueCounts counts) {
           .oldest_due = counts.oldest_due};
 }
 
-FailureGroup to_info(ports::Group group) {
-  return {.id = group.fingerprint.text(),
-          .state = group.state,
-          .count = group.count,
-          .first_seen = group.first_seen,
-          .last_seen = group.last_seen,
-          .example = std::move(group.example)};
+FailureGroup to_info(ports::Group group, WallTime now) {
+  constexpr int kHours = 24;
+  FailureGroup info{.id = group.fingerprint.text(),
+                    .state = group.state,
+                    .count = group.count,
+                    .first_seen = group.first_seen,
+                    .last_seen = group.last_seen,
+                    .example = std::move(group.example),
+                    .came_by = group.came_by,
+                    .trend = std::vector<std::uint64_t>(kHours)};
+  for (ports::Group::Part& part : group.parts) {
+    add_to(info.types, part.type, part.count);
+    add_to(info.queues, part.queue, part.count);
+  }
+  sort_by_count(info.types);
+  sort_by_count(info.queues);
+  const auto this_hour = std::chrono::floor<std::chrono::hours>(now);
+  for (const ports::Group::Arrivals& slot : group.trend) {
+    const auto hours_ago = (this_hour - std::chrono::floor<std::chrono::hours>(slot.slot)).count();
+    if (hours_ago < 0 || hours_ago >= kHours) continue;
+    info.trend[static_cast<std::size_t>(kHours - 1 - hours_ago)] += slot.count;
+    info.last_day += slot.count;
+    // A slot counts as long as its end is within the hour.
+    if (now - slot.slot < std::chrono::hours(1) + ports::Group::kSlot) info.last_hour += slot.count;
+  }
+  return info;
+}
+
+GroupPage to_page(ports::Groups::Answer found, WallTime now) {
+  GroupPage page{.next = std::move(found.next)};
+  for (ports::Group& group : found.groups)
+    page.groups.push_back(to_info(std::move(group), now));
+  return page;
+}
+
+TaskPage to_page(std::vector<ports::TaskRecord> records, std::string next) {
+  TaskPage page{.next = std::move(next)};
+  for (ports::TaskRecord& record : records)
+    page.tasks.push_back(to_info(std::move(record)));
+  return page;
+}
+
+Result<triage::Query> to_query(const TaskFilter& filter, WallTime now) {
+  std::string text = filter.query;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    text += fmt::format(" {}:\"", name);
+    for (const char c : value) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += '"';
+  };
+  if (filter.state) add("state", to_string(*filter.state));
+  add("queue", filter.queue);
+  add("type", filter.type);
+  add("group", filter.group);
+  return triage::Query::parse(text, now);
+}
+
+std::string edit_key(const TaskId& original, const ports::NewTask& copy) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  const auto add = [&](std::string_view bytes) {
+    for (const char c : bytes) {
+      hash ^= static_cast<unsigned char>(c);
+      hash *= 0x100000001b3U;
+    }
+  };
+  add(copy.payload);
+  add(copy.queue);
+  add(copy.type);
+  return fmt::format("{}{}-{:016x}", kEditKey, original.text(), hash);
+}
+
+std::string edit_signature(std::string_view who, const TaskId& copy) {
+  return fmt::format("{}{}{}", who, kEditedAs, copy.text());
 }
 
 }  // namespace holdfast::node

@@ -22,6 +22,14 @@ namespace {
   return fault(fmt::format("{} is not from 1 to {}", out.limit, DeadRequest::kMost));
 }
 
+constexpr std::size_t kMostReasonBytes = 500;
+
+[[nodiscard]] Read read_short(const JsonValue& value, std::string& out) {
+  if (Read done = read(value, out); !done) return done;
+  if (out.size() <= kMostReasonBytes) return {};
+  return fault(fmt::format("{} bytes, of at most {}", out.size(), kMostReasonBytes));
+}
+
 [[nodiscard]] Read read_ids(const JsonValue& value, DeadRequest& out) {
   if (Read done = read(value, out.ids); !done) return done;
   if (out.ids.empty()) return fault("names no task");
@@ -47,6 +55,30 @@ constexpr auto kRequestFields = std::to_array<Field<DeadRequest>>({
     field<&DeadRequest::cursor>("cursor"),
     field<&DeadRequest::insist>("insist"),
     field<&DeadRequest::deadline>("deadline"),
+    field<&DeadRequest::reset>("reset"),
+    {{.name = "reason"},
+     [](const JsonValue& value, DeadRequest& out) { return read_short(value, out.reason); }},
+});
+
+constexpr auto kEditFields = std::to_array<Field<EditRequest>>({
+    json_bytes<&EditRequest::payload>("payload", 1),
+    text_bytes<&EditRequest::payload>("payload_text", 1),
+    base64_bytes<&EditRequest::payload>("payload_base64", 1),
+    field<&EditRequest::queue>("queue"),
+    field<&EditRequest::type>("type"),
+});
+
+constexpr auto kEditAnswerFields = std::to_array<Field<EditAnswer>>({
+    required<&EditAnswer::id>("id"),
+    required<&EditAnswer::original>("original"),
+});
+
+struct Reason {
+  std::string reason;
+};
+constexpr auto kReasonFields = std::to_array<Field<Reason>>({
+    {{.name = "reason"},
+     [](const JsonValue& value, Reason& out) { return read_short(value, out.reason); }},
 });
 
 constexpr auto kRefusedFields = std::to_array<Field<DeadRefused>>({
@@ -93,7 +125,44 @@ void write(JsonWriter& writer, const DeadRequest& request) {
   }
   if (request.insist) writer.key("insist").boolean(true);
   if (request.deadline) writer.key("deadline").time(*request.deadline);
+  if (!request.reset) writer.key("reset").boolean(false);
+  if (!request.reason.empty()) writer.key("reason").text(request.reason);
   writer.end_object();
+}
+
+void write(JsonWriter& writer, const EditRequest& request) {
+  writer.begin_object();
+  if (request.payload) write_bytes(writer, kPayloadNames, *request.payload);
+  if (!request.queue.empty()) writer.key("queue").text(request.queue);
+  if (!request.type.empty()) writer.key("type").text(request.type);
+  writer.end_object();
+}
+
+Result<EditRequest> read_edit_request(std::string_view json) {
+  Reading reading = kRequest;
+  reading.most_depth = kMostPayloadDepth + 8;
+  auto request = read_document<EditRequest>(json, kEditFields, reading);
+  if (request && !request->payload && request->queue.empty() && request->type.empty()) {
+    return fail(ErrorCode::invalid_argument, "read request",
+                "nothing is to be different: give \"payload\", \"queue\" or \"type\"");
+  }
+  return request;
+}
+
+void write(JsonWriter& writer, const EditAnswer& answer) {
+  writer.begin_object().key("id").plain(answer.id.text());
+  writer.key("original").plain(answer.original.text()).end_object();
+}
+
+Result<EditAnswer> read_edit_answer(std::string_view json) {
+  return read_document<EditAnswer>(json, kEditAnswerFields, kAnswer);
+}
+
+Result<std::string> read_reason(std::string_view json) {
+  if (json.empty()) return std::string();
+  auto read = read_document<Reason>(json, kReasonFields, kRequest);
+  if (!read) return std::unexpected(std::move(read).error());
+  return std::move(read->reason);
 }
 
 Result<DeadRequest> read_dead_request(std::string_view json) {

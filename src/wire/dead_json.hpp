@@ -41,6 +41,8 @@ struct DeadRequest {
   // Of a replay, and for ids only: nobody has looked at all that a filter may match.
   bool insist = false;
   std::optional<WallTime> deadline = {};
+  bool reset = true;        // of a replay: attempts begin anew
+  std::string reason = {};  // of a discard
 
   static constexpr int kMost = 1000;
   bool operator==(const DeadRequest&) const = default;
@@ -62,6 +64,31 @@ struct DeadAnswer {
 
   bool operator==(const DeadAnswer&) const = default;
 };
+
+// A copy of a dead letter with another payload, queue or type, in its place: {"payload": …}.
+struct EditRequest {
+  std::optional<std::string> payload = {};
+  std::string queue = {};  // empty: as it is
+  std::string type = {};   // likewise
+
+  bool operator==(const EditRequest&) const = default;
+};
+
+// {"id": "…", "original": "…"}
+struct EditAnswer {
+  TaskId id = {};
+  TaskId original = {};
+
+  bool operator==(const EditAnswer&) const = default;
+};
+
+void write(JsonWriter& writer, const EditRequest& request);
+[[nodiscard]] Result<EditRequest> read_edit_request(std::string_view json);
+void write(JsonWriter& writer, const EditAnswer& answer);
+[[nodiscard]] Result<EditAnswer> read_edit_answer(std::string_view json);
+
+// {"reason": "…"}; an empty body gives none.
+[[nodiscard]] Result<std::string> read_reason(std::string_view json);
 
 void write(JsonWriter& writer, const DeadRequest& request);
 [[nodiscard]] Result<DeadRequest> read_dead_request(std::string_view json);

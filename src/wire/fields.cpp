@@ -105,6 +105,14 @@ Read read(const JsonValue& value, std::uint64_t& out) {
   return read_integer(value, out);
 }
 
+Read read(const JsonValue& value, double& out) {
+  if (value.kind != JsonKind::number) return wrong_kind("a number", value);
+  const char* const end = value.text.data() + value.text.size();
+  const auto [stop, error] = std::from_chars(value.text.data(), end, out);
+  if (error == std::errc() && stop == end) return {};
+  return wrong_kind("a number", value);
+}
+
 Read read(const JsonValue& value, std::string& out) {
   if (value.kind != JsonKind::string) return wrong_kind("a text", value);
   const std::string_view literal = between_quotes(value);

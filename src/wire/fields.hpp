@@ -38,6 +38,7 @@ using Read = std::expected<void, Fault>;
 [[nodiscard]] Read read(const JsonValue& value, bool& out);
 [[nodiscard]] Read read(const JsonValue& value, int& out);
 [[nodiscard]] Read read(const JsonValue& value, std::uint64_t& out);
+[[nodiscard]] Read read(const JsonValue& value, double& out);
 [[nodiscard]] Read read(const JsonValue& value, std::string& out);
 // "1m30s" as of core/units, or a number of seconds, to the nearest nanosecond.
 [[nodiscard]] Read read(const JsonValue& value, Duration& out);

@@ -83,6 +83,8 @@ constexpr auto kTaskFields = std::to_array<Field<TaskInfo>>({
     field<&TaskInfo::last_failure>("last_failure"),
     field<&TaskInfo::group>("group"),
     field<&TaskInfo::history>("history"),
+    field<&TaskInfo::edited_from>("edited_from"),
+    field<&TaskInfo::edited_as>("edited_as"),
 });
 
 constexpr auto kPageFields = std::to_array<Field<TaskPage>>({
@@ -99,15 +101,6 @@ constexpr auto kQueueFields = std::to_array<Field<QueueInfo>>({
     field<&QueueInfo::oldest_due>("oldest_due"),
 });
 
-constexpr auto kGroupFields = std::to_array<Field<FailureGroup>>({
-    required<&FailureGroup::id>("id"),
-    required<&FailureGroup::state>("state"),
-    field<&FailureGroup::count>("count"),
-    field<&FailureGroup::first_seen>("first_seen"),
-    field<&FailureGroup::last_seen>("last_seen"),
-    field<&FailureGroup::example>("example"),
-});
-
 constexpr auto kAcceptedFields = std::to_array<Field<Accepted>>({
     required<&Accepted::id>("id"),
     field<&Accepted::existed>("existed"),
@@ -119,13 +112,6 @@ struct Queues {
 };
 constexpr auto kQueuesFields = std::to_array<Field<Queues>>({
     required<&Queues::queues>("queues"),
-});
-
-struct Groups {
-  std::vector<FailureGroup> groups;
-};
-constexpr auto kGroupsFields = std::to_array<Field<Groups>>({
-    required<&Groups::groups>("groups"),
 });
 
 void write_attempt(JsonWriter& writer, const TaskAttempt& attempt) {
@@ -149,6 +135,8 @@ void write_details(JsonWriter& writer, const TaskInfo& task) {
   for (const TaskAttempt& attempt : task.history)
     write_attempt(writer, attempt);
   writer.end_array();
+  if (task.edited_from) writer.key("edited_from").plain(task.edited_from->text());
+  if (task.edited_as) writer.key("edited_as").plain(task.edited_as->text());
 }
 
 }  // namespace
@@ -165,9 +153,6 @@ static Read read(const JsonValue& value, TaskInfo& out) {
 }
 static Read read(const JsonValue& value, QueueInfo& out) {
   return read_object<QueueInfo>(value, kQueueFields, Unknown::passed_over, out);
-}
-static Read read(const JsonValue& value, FailureGroup& out) {
-  return read_object<FailureGroup>(value, kGroupFields, Unknown::passed_over, out);
 }
 
 void write(JsonWriter& writer, const TaskInfo& task, Detail detail) {
@@ -222,24 +207,6 @@ void write(JsonWriter& writer, std::span<const QueueInfo> queues) {
   writer.end_array().end_object();
 }
 
-void write(JsonWriter& writer, const FailureGroup& group) {
-  writer.begin_object();
-  writer.key("id").text(group.id);
-  writer.key("state").word(to_string(group.state));
-  writer.key("count").number(group.count);
-  writer.key("first_seen").time(group.first_seen);
-  writer.key("last_seen").time(group.last_seen);
-  writer.key("example").text(group.example);
-  writer.end_object();
-}
-
-void write(JsonWriter& writer, std::span<const FailureGroup> groups) {
-  writer.begin_object().key("groups").begin_array();
-  for (const FailureGroup& group : groups)
-    write(writer, group);
-  writer.end_array().end_object();
-}
-
 void write(JsonWriter& writer, const Failure& failure) {
   writer.begin_object();
   writer.key("message").text(failure.message);
@@ -268,10 +235,6 @@ Result<TaskPage> read_page(std::string_view json) {
 
 Result<std::vector<QueueInfo>> read_queues(std::string_view json) {
   return read_wrapped<&Queues::queues>(json, kQueuesFields);
-}
-
-Result<std::vector<FailureGroup>> read_groups(std::string_view json) {
-  return read_wrapped<&Groups::groups>(json, kGroupsFields);
 }
 
 Result<Accepted> read_accepted(std::string_view json) {

@@ -29,14 +29,11 @@ void write(JsonWriter& writer, const TaskInfo& task, Detail detail);
 void write(JsonWriter& writer, const TaskPage& page);  // {"tasks": […], "next": …}
 void write(JsonWriter& writer, const QueueInfo& queue);
 void write(JsonWriter& writer, std::span<const QueueInfo> queues);  // {"queues": […]}
-void write(JsonWriter& writer, const FailureGroup& group);
-void write(JsonWriter& writer, std::span<const FailureGroup> groups);  // {"groups": […]}
 void write(JsonWriter& writer, const Failure& failure);
 
 [[nodiscard]] Result<TaskInfo> read_task(std::string_view json);
 [[nodiscard]] Result<TaskPage> read_page(std::string_view json);
 [[nodiscard]] Result<std::vector<QueueInfo>> read_queues(std::string_view json);
-[[nodiscard]] Result<std::vector<FailureGroup>> read_groups(std::string_view json);
 
 // The answer to a submission.
 struct Accepted {

@@ -133,19 +133,6 @@ RC_GTEST_PROP(TaskJson, written_queues_read_back_as_themselves, ()) {
   RC_ASSERT(read_queues(written(std::span<const QueueInfo>(queues))).value() == queues);
 }
 
-RC_GTEST_PROP(TaskJson, written_groups_read_back_as_themselves, ()) {
-  std::vector<FailureGroup> groups(*rc::gen::inRange<std::size_t>(0, 3));
-  for (FailureGroup& group : groups) {
-    group = {.id = *testing::any_text(),
-             .state = any_state(),
-             .count = *rc::gen::arbitrary<std::uint64_t>(),
-             .first_seen = *testing::any_time(),
-             .last_seen = *testing::any_time(),
-             .example = *testing::any_text()};
-  }
-  RC_ASSERT(read_groups(written(std::span<const FailureGroup>(groups))).value() == groups);
-}
-
 TEST(TaskJson, an_accepted_task_has_its_id_and_whether_it_existed) {
   const Accepted accepted{.id = TaskId::parse(kId).value(), .existed = true};
   EXPECT_EQ(written(accepted), R"({"id":"01912d68-783e-7a03-8467-5661c1243ad4","existed":true})");

@@ -8,6 +8,8 @@
 
 #include "core/json_text.hpp"
 #include "wire/claims.hpp"
+#include "wire/group_json.hpp"
+#include "wire/operation_json.hpp"
 #include "wire/problem.hpp"
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
@@ -93,6 +95,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'f': check(wire::read_fail_request, json); break;
     case 'g': check(wire::read_groups, json); break;
     case 'l': check_page(json); break;
+    case 'n': check(wire::read_operation_note, json); break;
+    case 'o': check(wire::read_operation, json); break;
+    case 'O': check(wire::read_operation_request, json); break;
     case 'p': check(wire::read_problem, json); break;
     case 'q': check(wire::read_queues, json); break;
     case 's': check(read_one, json); break;
