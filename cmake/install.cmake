@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)  # of the packages: cmake/package.cmake
 
 set(room_targets holdfast_core holdfast_ports holdfast_wire holdfast_io holdfast_stores_memory holdfast_stores_sqlite
-  holdfast_stores_redis   holdfast_handlers holdfast_engine holdfast_node)  # the rooms behind the public headers
+  holdfast_stores_redis holdfast_handlers holdfast_engine holdfast_triage holdfast_node)  # the rooms behind the public headers
 
 install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS holdfast ${room_targets} EXPORT holdfast

@@ -1,5 +1,6 @@
 #include "http/answer_head.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ std::string head_of(const Response& response, const HeadOptions& options) {
   add(options.date);
   if (options.chunked) {
     add("\r\nTransfer-Encoding: chunked");
-  } else if (response.status != 204 && !response.source) {
+  } else if (response.status != 204 && response.status != 304 && !response.source) {
     add("\r\nContent-Length: ");
     add(std::to_string(response.body.size()));
   }
@@ -25,7 +26,10 @@ std::string head_of(const Response& response, const HeadOptions& options) {
     add("\r\nContent-Type: ");
     add(response.type);
   }
-  add("\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store");
+  add("\r\nX-Content-Type-Options: nosniff");
+  // What is asked of the API is true for now only.
+  const auto says = [](const auto& field) { return field.first == "Cache-Control"; };
+  if (std::ranges::none_of(response.headers, says)) add("\r\nCache-Control: no-store");
   for (const auto& [name, value] : response.headers) {
     add("\r\n");
     add(name);

@@ -55,10 +55,15 @@ void Api::limit(const Request& request, Reply reply) {
       [name, limit = read->concurrency](engine::Engine& engine, auto then) {
         engine.configure({.queue = name, .concurrency = limit}, std::move(then));
       },
-      [name, limit = *read,
+      [this, name, who = request.caller.name, limit = *read,
        reply = std::move(reply)](const Result<ports::Configure::Answer>& done) mutable {
         if (!done) return reply(problem(done.error()));
-        reply(json(200, [&](auto& writer) { write(writer, limit); }));
+        const std::string most = std::to_string(limit.concurrency);
+        node_.audit().note(
+            {.who = std::move(who), .action = "limit", .what = "queue " + name + " to " + most},
+            [limit, reply = std::move(reply)]() mutable {
+              reply(json(200, [&](auto& writer) { write(writer, limit); }));
+            });
       });
 }
 
@@ -80,11 +85,17 @@ void Api::pause(const Request& request, Reply reply, bool paused) {
       [name, paused](engine::Engine& engine, auto then) {
         engine.configure({.queue = name, .paused = paused}, std::move(then));
       },
-      [name, paused, reply = std::move(reply)](Result<ports::Configure::Answer> done) mutable {
+      [this, name, paused, who = request.caller.name,
+       reply = std::move(reply)](Result<ports::Configure::Answer> done) mutable {
         if (!done) return reply(problem(done.error()));
-        reply(json(200, [&](auto& writer) {
-          writer.begin_object().key("name").text(name).key("paused").boolean(paused).end_object();
-        }));
+        node_.audit().note(
+            {.who = std::move(who), .action = paused ? "pause" : "resume", .what = "queue " + name},
+            [name, paused, reply = std::move(reply)]() mutable {
+              reply(json(200, [&](auto& writer) {
+                writer.begin_object().key("name").text(name);
+                writer.key("paused").boolean(paused).end_object();
+              }));
+            });
       });
 }
 

@@ -52,11 +52,12 @@ class Api {
   void submit(Request request, Reply reply);
   void find(const Request& request, Reply reply);
   void list(const Request& request, Reply reply, bool dead_only);
+  void search(const TaskFilter& filter, bool dead_only, Reply reply);
   void groups(const Request& request, Reply reply);
   enum class Fate : std::uint8_t { replay, discard };
   void decide_dead(const Request& request, Fate fate, Reply reply);
-  void decide_each(std::vector<TaskId> ids, Fate fate, core::ReplayOptions options,
-                   std::string next, Reply reply);
+  struct Wanted;
+  void decide_each(std::vector<TaskId> ids, Wanted wanted, std::string next, Reply reply);
   void cancel(const Request& request, Reply reply);
   void replay(const Request& request, Reply reply);
   void queues(Reply reply);

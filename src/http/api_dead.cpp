@@ -3,18 +3,34 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "http/api.hpp"
 #include "http/api_support.hpp"
+#include "node/edit.hpp"
 #include "node/node.hpp"
 #include "node/task_words.hpp"
 #include "wire/dead_json.hpp"
+#include "wire/group_json.hpp"
 #include "wire/task_json.hpp"
 
 namespace holdfast::http {
 namespace {
 
-// What becomes of one call for many tasks; answered when the last of them is decided.
+// As a query says it.
+std::string text_of(const wire::DeadFilter& filter) {
+  std::string text = "state:" + std::string(to_string(filter.state));
+  if (!filter.queue.empty()) text += " queue:" + filter.queue;
+  if (!filter.type.empty()) text += " type:" + filter.type;
+  if (!filter.group.empty()) text += " group:" + filter.group;
+  return text;
+}
+
+// What becomes of one call for many tasks; answered when the last of them is decided, and the
+// audit knows.
 struct Gathering {
+  node::Node& node;
+  AuditEntry entry;
   wire::DeadAnswer answer = {};
   std::size_t undecided = 0;
   Reply reply;
@@ -28,11 +44,26 @@ struct Gathering {
     if (--undecided == 0) tell();
   }
   void tell() {
-    reply(json(200, [&](auto& writer) { write(writer, answer); }));
+    entry.count = answer.done;
+    entry.refused = answer.refused.size();
+    auto told = [answer = std::move(answer), reply = std::move(reply)]() mutable {
+      reply(json(200, [&](auto& writer) { write(writer, answer); }));
+    };
+    if (entry.count + entry.refused == 0) return told();
+    node.audit().note(std::move(entry), std::move(told));
   }
 };
 
 }  // namespace
+
+// What is to be done with them, and by whom.
+struct Api::Wanted {
+  Fate fate = Fate::replay;
+  core::ReplayOptions options = {};
+  std::string who = {};
+  std::string reason = {};
+  std::string what = {};  // for the audit
+};
 
 void Api::add_dead(Routes& routes) {
   routes.add({.method = "GET",
@@ -73,15 +104,14 @@ void Api::groups(const Request& request, Reply reply) {
     if (!read) return reply(problem(400, "limit: is no number from 1 to 1000"));
     limit = *read;
   }
-  ports::lane_ask(node_.reader(), ports::Groups{limit},
-                  [reply = std::move(reply)](Result<ports::Groups::Answer> found) mutable {
+  ports::lane_ask(node_.reader(),
+                  ports::Groups{.limit = limit,
+                                .cursor = std::string(request.parameter("cursor").value_or(""))},
+                  [now = clock_.wall_now(),
+                   reply = std::move(reply)](Result<ports::Groups::Answer> found) mutable {
                     if (!found) return reply(problem(found.error()));
-                    std::vector<FailureGroup> groups;
-                    for (ports::Group& group : *found)
-                      groups.push_back(node::to_info(std::move(group)));
-                    reply(json(200, [&](auto& writer) {
-                      write(writer, std::span<const FailureGroup>(groups));
-                    }));
+                    const GroupPage page = node::to_page(*std::move(found), now);
+                    reply(json(200, [&](auto& writer) { write(writer, page); }));
                   });
 }
 
@@ -95,8 +125,16 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
   // One that is named twice is still one.
   std::ranges::sort(read->ids);
   read->ids.erase(std::ranges::unique(read->ids).begin(), read->ids.end());
-  const core::ReplayOptions options{.insist = read->insist, .deadline = read->deadline};
-  if (!read->filter) return decide_each(std::move(read->ids), fate, options, {}, std::move(reply));
+  Wanted wanted{
+      .fate = fate,
+      .options = {.reset = read->reset, .insist = read->insist, .deadline = read->deadline},
+      .who = request.caller.name,
+      .reason = std::move(read->reason)};
+  if (!read->filter) {
+    wanted.what = fmt::format("{} by id", read->ids.size());
+    return decide_each(std::move(read->ids), std::move(wanted), {}, std::move(reply));
+  }
+  wanted.what = text_of(*read->filter);
   auto query = node::to_list({.state = read->filter->state,
                               .queue = std::move(read->filter->queue),
                               .type = std::move(read->filter->type),
@@ -104,28 +142,37 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
                               .cursor = std::move(read->cursor),
                               .limit = static_cast<std::size_t>(read->limit)});
   if (!query) return reply(problem(query.error()));
-  ports::lane_ask(
-      node_.reader(), *std::move(query),
-      [this, fate, options, reply = std::move(reply)](Result<ports::List::Answer> found) mutable {
-        if (!found) return reply(problem(found.error()));
-        std::vector<TaskId> ids;
-        for (const ports::TaskRecord& record : found->tasks)
-          ids.push_back(record.id);
-        decide_each(std::move(ids), fate, options, std::move(found->next), std::move(reply));
-      });
+  ports::lane_ask(node_.reader(), *std::move(query),
+                  [this, wanted = std::move(wanted),
+                   reply = std::move(reply)](Result<ports::List::Answer> found) mutable {
+                    if (!found) return reply(problem(found.error()));
+                    std::vector<TaskId> ids;
+                    for (const ports::TaskRecord& record : found->tasks)
+                      ids.push_back(record.id);
+                    decide_each(std::move(ids), std::move(wanted), std::move(found->next),
+                                std::move(reply));
+                  });
 }
 
 // Each task is decided by itself, by its own rules, and all of them in one batch of the store.
-void Api::decide_each(std::vector<TaskId> ids, Fate fate, core::ReplayOptions options,
-                      std::string next, Reply reply) {
-  auto gathering = std::make_shared<Gathering>(Gathering{
-      .answer = {.next = std::move(next)}, .undecided = ids.size(), .reply = std::move(reply)});
+void Api::decide_each(std::vector<TaskId> ids, Wanted wanted, std::string next, Reply reply) {
+  const bool discards = wanted.fate == Fate::discard;
+  const std::string by = node::signed_by(wanted.who, wanted.reason);
+  auto gathering =
+      std::make_shared<Gathering>(Gathering{.node = node_,
+                                            .entry = {.who = std::move(wanted.who),
+                                                      .action = discards ? "discard" : "replay",
+                                                      .what = std::move(wanted.what),
+                                                      .reason = std::move(wanted.reason)},
+                                            .answer = {.next = std::move(next)},
+                                            .undecided = ids.size(),
+                                            .reply = std::move(reply)});
   if (ids.empty()) return gathering->tell();
   for (const TaskId id : ids) {
     node_.ask_engine<core::Transition>(
-        [id, fate, options](engine::Engine& engine, auto then) {
-          if (fate == Fate::discard) return engine.discard(id, std::move(then));
-          engine.replay(id, options, std::move(then));
+        [&](engine::Engine& engine, auto then) {
+          if (discards) return engine.discard(id, std::move(then), by);
+          engine.replay(id, wanted.options, std::move(then), by);
         },
         [id, gathering](const Result<core::Transition>& decision) {
           gathering->decided(id, decision);

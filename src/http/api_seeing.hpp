@@ -14,8 +14,8 @@ class Node;
 
 namespace holdfast::http {
 
-// The routes by which a server is watched: /metrics, /v1/stats and /v1/events. Threads: the loop's,
-// also that of its destruction.
+// The routes by which a server is watched: /metrics, /v1/stats, /v1/series, /v1/workers and
+// /v1/events. Threads: the loop's, also that of its destruction.
 class SeeingApi {
  public:
   struct Traffic {
@@ -30,8 +30,10 @@ class SeeingApi {
 
  private:
   void sample_later();
+  void sample();
   void metrics(Reply reply);
   void stats(Reply reply);
+  void series(const Request& request, Reply reply);
   void events(const Request& request, Reply reply);
 
   node::Node& node_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include <holdfast/task.hpp>
 #include <holdfast/task_id.hpp>
 
 #include "http/message.hpp"
@@ -39,6 +40,14 @@ template <class Write>
   auto id = TaskId::parse(text);
   if (!id) return fail(ErrorCode::not_found, "find", "\"" + text + "\" is no id of a task");
   return *id;
+}
+
+// What a decision about one task is answered with.
+[[nodiscard]] inline Response state_of(const TaskId& id, TaskState state) {
+  return json(200, [&](auto& writer) {
+    writer.begin_object().key("id").text(id.text());
+    writer.key("state").word(to_string(state)).end_object();
+  });
 }
 
 // From 1 to `most`; nothing: it is no such number.

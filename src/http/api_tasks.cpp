@@ -10,6 +10,7 @@
 #include "http/handing_in.hpp"
 #include "node/node.hpp"
 #include "node/task_words.hpp"
+#include "triage/search.hpp"
 #include "wire/problem.hpp"
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
@@ -71,6 +72,8 @@ Result<TaskFilter> filter_of(const Request& request) {
       filter.type = value;
     } else if (name == "group") {
       filter.group = value;
+    } else if (name == "q") {
+      filter.query = value;
     } else if (name == "cursor") {
       filter.cursor = value;
     } else if (name == "limit") {
@@ -81,7 +84,7 @@ Result<TaskFilter> filter_of(const Request& request) {
       }
       filter.limit = *limit;
     } else {
-      constexpr std::array<std::string_view, 6> kNames = {"state", "queue",  "type",
+      constexpr std::array<std::string_view, 7> kNames = {"q",     "state",  "queue", "type",
                                                           "group", "cursor", "limit"};
       return fail(ErrorCode::invalid_argument, "list",
                   "there is no filter \"" + name + "\"" + did_you_mean(name, kNames));
@@ -200,30 +203,44 @@ void Api::list(const Request& request, Reply reply, bool dead_only) {
     if (filter->state && *filter->state != TaskState::failed && *filter->state != TaskState::dead) {
       return reply(problem(400, "state: only dead and failed tasks are found here"));
     }
-    if (!filter->state) filter->state = TaskState::dead;
+    // A query says itself which of them it means.
+    if (!filter->state && filter->query.empty()) filter->state = TaskState::dead;
   }
+  if (!filter->query.empty()) return search(*filter, dead_only, std::move(reply));
   auto query = node::to_list(*std::move(filter));
   if (!query) return reply(problem(query.error()));
   ports::lane_ask(node_.reader(), *std::move(query),
                   [reply = std::move(reply)](Result<ports::List::Answer> found) mutable {
                     if (!found) return reply(problem(found.error()));
-                    TaskPage page{.next = std::move(found->next)};
-                    for (ports::TaskRecord& record : found->tasks)
-                      page.tasks.push_back(node::to_info(std::move(record)));
+                    const TaskPage page =
+                        node::to_page(std::move(found->tasks), std::move(found->next));
                     reply(json(200, [&](auto& writer) { write(writer, page); }));
                   });
 }
 
+void Api::search(const TaskFilter& filter, bool dead_only, Reply reply) {
+  auto query = node::to_query(filter, clock_.wall_now());
+  if (!query) return reply(problem(query.error()));
+  if (dead_only) query = query->with_states({core::State::dead, core::State::failed});
+  triage::search(
+      node_.reader(), {.query = *std::move(query), .cursor = filter.cursor, .limit = filter.limit},
+      [reply = std::move(reply)](Result<triage::Found> found) mutable {
+        if (!found) return reply(problem(found.error()));
+        const TaskPage page = node::to_page(std::move(found->tasks), std::move(found->next));
+        reply(json(200, [&](auto& writer) { write(writer, page); }));
+      });
+}
+
 namespace {
 
-// What a decision about one task is answered with.
-auto told_by(TaskId id, Reply reply) {
-  return [id, reply = std::move(reply)](const Result<core::Transition>& decided) mutable {
+// Tells the audit of a decision, and then who asked for it.
+auto told_by(node::Node& node, const Request& request, TaskId id, const char* action, Reply reply) {
+  return [&node, who = request.caller.name, id, action,
+          reply = std::move(reply)](const Result<core::Transition>& decided) mutable {
     if (!decided) return reply(problem(decided.error()));
-    reply(json(200, [&](auto& writer) {
-      writer.begin_object().key("id").text(id.text());
-      writer.key("state").word(core::to_string(decided->to)).end_object();
-    }));
+    node.audit().note(
+        {.who = std::move(who), .action = action, .what = "task " + id.text(), .count = 1},
+        [id, to = decided->to, reply = std::move(reply)]() mutable { reply(state_of(id, to)); });
   };
 }
 
@@ -233,19 +250,22 @@ void Api::cancel(const Request& request, Reply reply) {
   const auto id = task_id_of(request);
   if (!id) return reply(problem(id.error()));
   node_.ask_engine<core::Transition>(
-      [id = *id](engine::Engine& engine, auto then) { engine.cancel(id, std::move(then)); },
-      told_by(*id, std::move(reply)));
+      [id = *id, who = request.caller.name](engine::Engine& engine, auto then) {
+        engine.cancel(id, std::move(then), who);
+      },
+      told_by(node_, request, *id, "cancel", std::move(reply)));
 }
 
 void Api::replay(const Request& request, Reply reply) {
   const auto id = task_id_of(request);
   if (!id) return reply(problem(id.error()));
-  const core::ReplayOptions options{.insist = request.parameter("insist") == "true"};
+  const core::ReplayOptions options{.reset = request.parameter("reset") != "false",
+                                    .insist = request.parameter("insist") == "true"};
   node_.ask_engine<core::Transition>(
-      [id = *id, options](engine::Engine& engine, auto then) {
-        engine.replay(id, options, std::move(then));
+      [id = *id, options, who = request.caller.name](engine::Engine& engine, auto then) {
+        engine.replay(id, options, std::move(then), who);
       },
-      told_by(*id, std::move(reply)));
+      told_by(node_, request, *id, "replay", std::move(reply)));
 }
 
 }  // namespace holdfast::http

@@ -7,9 +7,13 @@
 
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
+#include "http/api_session.hpp"
+#include "http/api_triage.hpp"
+#include "http/page.hpp"
 #include "node/registry.hpp"
 #include "wire/claims.hpp"
 #include "wire/dead_json.hpp"
+#include "wire/operation_json.hpp"
 #include "wire/problem.hpp"
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
@@ -31,7 +35,10 @@ std::string memory_url() {
 class ApiTest : public ::testing::Test {
  protected:
   ApiTest() {
+    triage_.add_to(routes_);
     api_.add_to(routes_);
+    add_session_routes(routes_, gate_, {});
+    add_page_routes(routes_, {});
     node_->on_loop([this] {
       seeing_.emplace(*node_, watch_, [] { return SeeingApi::Traffic{.connections = 7}; });
       seeing_->add_to(routes_);
@@ -87,6 +94,7 @@ class ApiTest : public ::testing::Test {
   std::shared_ptr<node::Node> node_ = node::open(memory_url(), {}).value();
   bool ready_ = true;
   Api api_{*node_, {.max_payload = 100, .max_array = 5}, system_clock(), [this] { return ready_; }};
+  TriageApi triage_{*node_, system_clock()};
   std::optional<SeeingApi> seeing_;
   Routes routes_;
   Gate gate_{routes_, Tokens()};
@@ -345,6 +353,39 @@ TEST_F(ApiTest, what_happens_is_counted_and_told) {
   EXPECT_THAT(stats.body, HasSubstr(R"({"name":"default","paused":false,"tasks":{"pending":0,)"));
   EXPECT_EQ(get("/v1/events?state=gone").status, 400);
   EXPECT_EQ(get("/v1/events?colour=red").status, 400);
+  EXPECT_THAT(get("/v1/series").body, HasSubstr(R"({"step_seconds":10,"from":")"));
+  EXPECT_THAT(get("/v1/series?span=24h").body, HasSubstr(R"({"step_seconds":300,"from":")"));
+  EXPECT_EQ(get("/v1/series?span=2h").status, 400);
+  EXPECT_EQ(get("/v1/series?spam=1h").status, 400);
+}
+
+TEST_F(ApiTest, workers_are_seen_with_what_they_run) {
+  EXPECT_EQ(get("/v1/workers").body, R"({"workers":[],"complete":true})");
+  const std::string id = submit();
+  ASSERT_EQ(claim().size(), 1U);
+  const Response answer = get("/v1/workers");
+  EXPECT_THAT(answer.body,
+              HasSubstr(R"({"workers":[{"name":"away:w","elsewhere":true,"running":1,"tasks":[)"
+                        R"({"id":")" +
+                        id + R"(","type":"t","queue":"default","since":")"));
+  EXPECT_THAT(answer.body, HasSubstr(R"("attempt":1}]}],"complete":true})"));
+}
+
+TEST_F(ApiTest, of_very_many_running_tasks_a_thousand_are_looked_at) {
+  for (int i = 0; i < 201; ++i) {
+    std::string body = "[";
+    for (int j = 0; j < 5; ++j)
+      body += std::string(j == 0 ? "" : ",") + R"({"type":"t"})";
+    ASSERT_EQ(post("/v1/tasks", body + "]").status, 201);
+  }
+  for (int got = 0; got < 1005;) {
+    const auto claims = claim(R"(,"max":100)");
+    ASSERT_FALSE(claims.empty());
+    got += static_cast<int>(claims.size());
+  }
+  const Response answer = get("/v1/workers");
+  EXPECT_THAT(answer.body, HasSubstr(R"("running":1000,)"));
+  EXPECT_THAT(answer.body, ::testing::EndsWith(R"("complete":false})"));
 }
 
 TEST_F(ApiTest, the_page_names_every_route_and_no_other) {
@@ -354,7 +395,8 @@ TEST_F(ApiTest, the_page_names_every_route_and_no_other) {
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos;
        at = page.find("\n| `", at + 1))
-    rows += page.compare(at + 4, 3, "GET") == 0 || page.compare(at + 4, 4, "POST") == 0;
+    for (const std::string method : {"GET ", "POST ", "DELETE "})
+      rows += page.compare(at + 4, method.size(), method) == 0;
   EXPECT_EQ(rows, routes_.all().size());
   for (const auto& shared : routes_.all()) {
     const Route& route = *shared;
@@ -399,6 +441,73 @@ TEST_F(ApiTest, many_dead_letters_come_back_by_id_or_by_filter_T5) {
       post("/v1/dead/discard", R"({"filter":{"group":")" + group + R"("},"limit":5})").body);
   EXPECT_EQ(matching->done, 1U);
   EXPECT_EQ(find(second).state, TaskState::canceled);
+}
+
+TEST_F(ApiTest, N2_an_operation_is_planned_then_started_and_the_audit_knows) {
+  const std::string first = dead();
+  const std::string second = dead();
+  const Response begun = post("/v1/operations", R"({"query":"state:dead error:no"})");
+  ASSERT_EQ(begun.status, 201) << begun.body;
+  const std::string place = "/v1/operations/" + wire::read_operation(begun.body)->id;
+  const auto wait_for = [&](OperationState wanted) {
+    Operation seen = wire::read_operation(get(place).body).value();
+    for (int looks = 0; looks < 1000 && seen.state != wanted; ++looks) {
+      system_clock().sleep_for(5ms);
+      seen = wire::read_operation(get(place).body).value();
+    }
+    EXPECT_EQ(seen.state, wanted);
+    return seen;
+  };
+  EXPECT_EQ(wait_for(OperationState::planned).plan.possible, 2U);
+  EXPECT_EQ(find(first).state, TaskState::dead);
+  EXPECT_EQ(post(place + "/pause").status, 409);
+  EXPECT_EQ(post(place + "/start", R"({"stop_at":7})").status, 400);
+  EXPECT_EQ(post(place + "/start").status, 200);
+  EXPECT_EQ(wait_for(OperationState::done).progress.done, 2U);
+  EXPECT_EQ(find(second).state, TaskState::pending);
+  EXPECT_THAT(find(first).history.back().owner, HasSubstr("local, operation "));
+  EXPECT_EQ(wire::read_operations(get("/v1/operations").body)->operations.size(), 1U);
+  const auto entries = wire::read_audit(get("/v1/audit").body)->entries;
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].action, "replay");
+  EXPECT_EQ(entries[0].who, "local");
+  EXPECT_EQ(entries[0].count, 2U);
+  EXPECT_EQ(get("/v1/operations/none").status, 404);
+  EXPECT_EQ(post("/v1/operations", R"({"query":"stat:dead"})").status, 400);
+  EXPECT_EQ(post("/v1/operations", R"({})").status, 400);
+}
+
+TEST_F(ApiTest, T5_a_dead_letter_is_edited_or_discarded_and_names_what_became_of_it) {
+  const std::string wrong = dead();
+  EXPECT_EQ(post("/v1/tasks/" + wrong + "/edit", "{}").status, 400);
+  const Response edited =
+      post("/v1/tasks/" + wrong + "/edit", R"({"payload":{"a":2},"queue":"q"})");
+  ASSERT_EQ(edited.status, 201) << edited.body;
+  const TaskId copy = wire::read_edit_answer(edited.body)->id;
+  EXPECT_EQ(find(wrong).state, TaskState::canceled);
+  EXPECT_EQ(find(wrong).edited_as, copy);
+  EXPECT_EQ(find(copy.text()).edited_from->text(), wrong);
+  EXPECT_EQ(find(copy.text()).payload, R"({"a":2})");
+  EXPECT_EQ(find(copy.text()).queue, "q");
+  EXPECT_EQ(post("/v1/tasks/" + wrong + "/edit", R"({"payload":1})").status, 409);
+
+  const std::string unwanted = dead();
+  EXPECT_EQ(post("/v1/tasks/" + unwanted + "/discard", R"({"reason":"spam"})").status, 200);
+  EXPECT_EQ(find(unwanted).history.back().owner, "local: spam");
+}
+
+TEST_F(ApiTest, N1_groups_and_counts_and_queries_say_the_same) {
+  const std::string id = dead();
+  const std::string group = find(id).group;
+  EXPECT_THAT(get("/v1/dead/groups/" + group).body, HasSubstr(R"("last_hour":1,"last_day":1)"));
+  EXPECT_EQ(get("/v1/dead/groups/0000000000000000").status, 404);
+  EXPECT_EQ(wire::read_count(get("/v1/tasks/count?q=group:" + group).body)->count, 1U);
+  EXPECT_EQ(wire::read_count(get("/v1/tasks/count?q=error:no+type:t").body)->count, 1U);
+  EXPECT_EQ(wire::read_page(get("/v1/dead?q=error:no").body)->tasks.size(), 1U);
+  EXPECT_EQ(wire::read_page(get("/v1/tasks?q=error:other").body)->tasks.size(), 0U);
+  const Response wrong = get("/v1/tasks?q=stat:dead");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("did you mean"));
 }
 
 TEST_F(ApiTest, a_filter_goes_over_all_that_match_page_by_page) {

@@ -129,7 +129,8 @@ class ConnectionOver final : public Connection,
   void refuse_handshake(const ErrorCodeOf& error) {
     static constexpr std::string_view kSpeakTls =
         "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n"
-        "Connection: close\r\n\r\nThis port speaks TLS: ask with https://\n";
+        "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nThis port speaks TLS: ask "
+        "with https://\n";
     ErrorCodeOf ignored;
     if (!closed_ && is_plain_http(error)) {
       socket().non_blocking(true, ignored);

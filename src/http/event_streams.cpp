@@ -43,6 +43,7 @@ void append(std::string& out, const std::string& id, const Happening& happening)
       write_queue(writer, happening);
       break;
     case Happening::Kind::alert: out += "\nevent: alert\ndata: " + happening.json; break;
+    case Happening::Kind::operation: out += "\nevent: operation\ndata: " + happening.json; break;
   }
   out += "\n\n";
 }
@@ -51,6 +52,7 @@ void append(std::string& out, const std::string& id, const Happening& happening)
 
 bool EventFilter::wants(const seeing::Happening& happening) const {
   if (happening.kind == Happening::Kind::alert) return true;
+  if (happening.kind == Happening::Kind::operation) return queue.empty() && type.empty() && !state;
   if (!queue.empty() && happening.queue != queue) return false;
   if (happening.kind == Happening::Kind::queue) return true;
   return (type.empty() || happening.type == type) && (!state || happening.to == *state);

@@ -16,7 +16,8 @@
 
 namespace holdfast::http {
 
-// Which happenings a reader wants. Alerts are for everyone.
+// Which happenings a reader wants. Alerts are for everyone; operations, which have neither queue
+// nor type, for those who want everything.
 struct EventFilter {
   std::string queue = {};               // empty: any
   std::string type = {};                // empty: any; of tasks only

@@ -117,6 +117,20 @@ TEST_F(EventStreamsTest, tells_only_what_is_wanted) {
   EXPECT_THAT(take(*of_state), StartsWith("id: life.3\n"));
 }
 
+TEST_F(EventStreamsTest, operations_are_for_those_who_want_everything) {
+  const auto all = open();
+  const auto of_queue = open({.queue = "a"});
+  const auto of_type = open({.type = "t"});
+  const auto of_state = open({.state = TaskState::dead});
+  for (const auto& source : {all, of_queue, of_type, of_state})
+    take(*source);
+  log.operation(R"({"id":"o","state":"running"})", {});
+  EXPECT_EQ(take(*all),
+            "id: life.1\nevent: operation\ndata: {\"id\":\"o\",\"state\":\"running\"}\n\n");
+  for (const auto& source : {of_queue, of_type, of_state})
+    EXPECT_EQ(take(*source), "");
+}
+
 TEST_F(EventStreamsTest, says_now_and_then_that_it_is_still_here) {
   const auto source = open();
   take(*source);

@@ -72,6 +72,18 @@ bool comes_from_elsewhere(const Request& request) {
   return origin && host_of(*origin) != request.header("host").value_or("");
 }
 
+// Said by the browser, not only not denied: one that says neither is too old to be trusted with a
+// cookie, or is none.
+bool comes_from_own_page(const Request& request) {
+  if (comes_from_elsewhere(request)) return false;
+  return request.header("origin") || request.header("sec-fetch-site") == "same-origin";
+}
+
+std::optional<std::string_view> session_in(const Request& request) {
+  const auto cookies = request.header("cookie");
+  return cookies ? cookie_in(*cookies, kSessionCookie) : std::nullopt;
+}
+
 }  // namespace
 
 void Routes::add(Route route) {
@@ -126,16 +138,32 @@ std::expected<Gate::Admitted, Response> Gate::admit(Head head) const {
   if (!match.route) return std::unexpected(problem(404, "there is nothing at " + request.path));
   request.params = std::move(match.params);
 
-  auto caller = caller_of(request, *match.route);
-  if (!caller) return std::unexpected(std::move(caller).error());
-  request.caller = *std::move(caller);
-  if (!is_safe(request.method) && comes_from_elsewhere(request)) {
+  const bool is_change = !is_safe(request.method);
+  if (is_change && comes_from_elsewhere(request)) {
     return std::unexpected(problem(403, "a page of another origin may not change anything here"));
+  }
+  auto identified = identify(request, *match.route);
+  if (!identified) return std::unexpected(std::move(identified).error());
+  request.caller = std::move(identified->caller);
+  const bool is_for_own_page = identified->by_cookie || match.route->own_page_only;
+  if (is_change && is_for_own_page && !comes_from_own_page(request)) {
+    return std::unexpected(
+        problem(403, "only a page of this server may do so: its browser says so with \"Origin\""));
   }
   return Admitted{match.route, std::move(request)};
 }
 
-std::expected<Caller, Response> Gate::caller_of(const Request& request, const Route& route) const {
+void Gate::set_tokens(Tokens tokens) {
+  tokens_ = std::move(tokens);
+  sessions_.keep(tokens_);
+}
+
+void Gate::log_out(const Request& request) {
+  if (const auto id = session_in(request)) sessions_.end(*id);
+}
+
+std::expected<Gate::Identified, Response> Gate::identify(const Request& request,
+                                                         const Route& route) const {
   for (const char* name : {"token", "access_token", "api_key"}) {
     if (request.parameter(name)) {
       return std::unexpected(problem(
@@ -149,28 +177,46 @@ std::expected<Caller, Response> Gate::caller_of(const Request& request, const Ro
                   "without tokens only localhost is served: ask for it by that name, or configure "
                   "tokens"));
     }
-    return Caller{.name = "local", .role = Role::operate};
+    return Identified{.caller = {.name = "local", .role = Role::operate}};
   }
-  if (!route.role) return Caller{};
+  auto known_as = known(request);
+  if (!route.role) return std::move(known_as).value_or(Identified{});
+  if (!known_as) return known_as;
+  const Caller& caller = known_as->caller;
+  if (!includes(caller.role, *route.role)) {
+    return std::unexpected(problem(403,
+                                   "token \"" + caller.name + "\" may " +
+                                       std::string(to_string(caller.role)) + "; this needs " +
+                                       std::string(to_string(*route.role)),
+                                   {{"WWW-Authenticate", "Bearer error=\"insufficient_scope\""}}));
+  }
+  return known_as;
+}
+
+// A token in the header comes first: whoever sends one means it. A cookie is sent by a browser,
+// also for pages of others that are of the same site (another port of this machine, say).
+std::expected<Gate::Identified, Response> Gate::known(const Request& request) const {
+  const auto given = request.header("authorization");
+  const auto session = session_in(request);
+  if (!given && session && !comes_from_elsewhere(request)) {
+    if (auto caller = sessions_.caller_of(*session, tokens_)) {
+      return Identified{.caller = *std::move(caller), .by_cookie = true};
+    }
+    return std::unexpected(
+        problem(401, "this session is over: log in again", {{"WWW-Authenticate", "Bearer"}}));
+  }
   constexpr std::string_view kScheme = "bearer ";
-  const auto given = request.header("authorization").value_or("");
-  if (lower(given.substr(0, kScheme.size())) != kScheme) {
+  const std::string_view value = given.value_or("");
+  if (lower(value.substr(0, kScheme.size())) != kScheme) {
     return std::unexpected(problem(401, "a token is needed: send \"Authorization: Bearer …\"",
                                    {{"WWW-Authenticate", "Bearer"}}));
   }
-  auto caller = tokens_.caller_of(given.substr(kScheme.size()));
+  auto caller = tokens_.caller_of(value.substr(kScheme.size()));
   if (!caller) {
     return std::unexpected(problem(401, "this token is not known",
                                    {{"WWW-Authenticate", "Bearer error=\"invalid_token\""}}));
   }
-  if (!includes(caller->role, *route.role)) {
-    return std::unexpected(problem(403,
-                                   "token \"" + caller->name + "\" may " +
-                                       std::string(to_string(caller->role)) + "; this needs " +
-                                       std::string(to_string(*route.role)),
-                                   {{"WWW-Authenticate", "Bearer error=\"insufficient_scope\""}}));
-  }
-  return *std::move(caller);
+  return Identified{.caller = *std::move(caller)};
 }
 
 }  // namespace holdfast::http

@@ -9,7 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/clock.hpp>
+
 #include "http/message.hpp"
+#include "http/sessions.hpp"
 #include "http/tokens.hpp"
 
 namespace holdfast::http {
@@ -19,6 +22,8 @@ struct Route {
   std::string pattern = {};       // "/v1/tasks/{id}"
   std::optional<Role> role = {};  // that is needed; nothing: anyone may
   std::string summary = {};       // for people, in one line
+  // Only a page of this very server may ask for it, whatever else a caller brings; not for GET.
+  bool own_page_only = false;
   std::function<void(Request, Reply)> handle = {};
 };
 
@@ -60,11 +65,15 @@ struct Head {
 // Without tokens everybody who reaches the port may do everything. That is for loopback alone, so
 // the name that was asked for must be one of this machine's own: a page of somebody else's, whose
 // name was made to point here, is refused. With tokens, each call needs one, in its header and
-// nowhere else. What a browser sends for a page of another origin may not change anything, whatever
-// it brings.
+// nowhere else; or the cookie of a browser that has logged in with one, on its own page. What a
+// browser sends for a page of another origin may not change anything, whatever it brings; with a
+// cookie, it must be said that it is sent for our own.
+//
+// The clock must outlive it.
 class Gate {
  public:
-  Gate(const Routes& routes, Tokens tokens) : routes_(routes), tokens_(std::move(tokens)) {}
+  Gate(const Routes& routes, Tokens tokens, Clock& clock = system_clock())
+      : routes_(routes), tokens_(std::move(tokens)), sessions_(clock) {}
 
   struct Admitted {
     Routes::Shared route;
@@ -72,14 +81,31 @@ class Gate {
   };
   [[nodiscard]] std::expected<Admitted, Response> admit(Head head) const;
 
-  void set_tokens(Tokens tokens) { tokens_ = std::move(tokens); }
+  // Sessions of tokens that are not among them end.
+  void set_tokens(Tokens tokens);
+  [[nodiscard]] bool has_tokens() const noexcept { return !tokens_.empty(); }
+
+  // The id of a new session of whoever has this token; nothing: nobody has it.
+  [[nodiscard]] std::optional<std::string> log_in(std::string_view token) {
+    return sessions_.begin(token, tokens_);
+  }
+  // Ends the session that a request has come with, if there is one.
+  void log_out(const Request& request);
 
  private:
-  [[nodiscard]] std::expected<Caller, Response> caller_of(const Request& request,
-                                                          const Route& route) const;
+  struct Identified {
+    Caller caller = {};
+    bool by_cookie = false;
+  };
+  // Who it is; an error if it claims to be somebody and is not, or is nobody where a route has a
+  // role.
+  [[nodiscard]] std::expected<Identified, Response> identify(const Request& request,
+                                                             const Route& route) const;
+  [[nodiscard]] std::expected<Identified, Response> known(const Request& request) const;
 
   const Routes& routes_;
   Tokens tokens_;
+  Sessions sessions_;
 };
 
 }  // namespace holdfast::http

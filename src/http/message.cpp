@@ -39,11 +39,13 @@ std::string_view reason_of(int status) noexcept {
     case 201: return "Created";
     case 204: return "No Content";
     case 207: return "Multi-Status";
+    case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 406: return "Not Acceptable";
     case 408: return "Request Timeout";
     case 409: return "Conflict";
     case 411: return "Length Required";

@@ -24,7 +24,8 @@ enum class Role : std::uint8_t { submit, read, work, operate };
 }
 
 struct Caller {
-  std::string name = {};  // of its token; "local" where no token is needed
+  // Of its token; "local" where no token is needed; empty where nobody asked who it is.
+  std::string name = {};
   Role role = Role::submit;
 };
 

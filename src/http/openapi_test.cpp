@@ -9,6 +9,8 @@
 
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
+#include "http/api_session.hpp"
+#include "http/api_triage.hpp"
 #include "http/mapped_route.hpp"
 #include "node/registry.hpp"
 
@@ -23,7 +25,9 @@ namespace json = boost::json;
 class OpenApiTest : public ::testing::Test {
  protected:
   OpenApiTest() {
+    triage_.add_to(routes_);
     api_.add_to(routes_);
+    add_session_routes(routes_, gate_, {});
     node_->on_loop([this] {
       seeing_.emplace(*node_, watch_, [] { return SeeingApi::Traffic(); });
       seeing_->add_to(routes_);
@@ -35,9 +39,11 @@ class OpenApiTest : public ::testing::Test {
 
   std::shared_ptr<node::Node> node_ = node::open("memory:openapi", {}).value();
   Api api_{*node_, {}, system_clock(), [] { return true; }};
+  TriageApi triage_{*node_, system_clock()};
   seeing::Watch watch_{system_clock(), {}};
   std::optional<SeeingApi> seeing_;
   Routes routes_;
+  Gate gate_{routes_, Tokens()};
   const json::value document_ = json::parse(kOpenApi);
 };
 

@@ -114,7 +114,7 @@ void Server::Parts::accepted(Tcp::socket socket) {
     ErrorCodeOf ignored;
     static constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
-        "Content-Length: 0\r\n\r\n";
+        "X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n";
     socket.non_blocking(true, ignored);
     if (!has_tls()) socket.send(asio::buffer(kFull), 0, ignored);
     return;

@@ -12,8 +12,7 @@ Sha256 sha256(std::string_view text) {
   return hash;
 }
 
-std::optional<Caller> Tokens::caller_of(std::string_view token) const {
-  const Sha256 hash = sha256(token);
+std::optional<Caller> Tokens::caller_of(const Sha256& hash) const {
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
     if (::CRYPTO_memcmp(entry.hash.data(), hash.data(), hash.size()) == 0) found = &entry;

@@ -30,7 +30,10 @@ class Tokens {
 
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   // Nothing: nobody has this token.
-  [[nodiscard]] std::optional<Caller> caller_of(std::string_view token) const;
+  [[nodiscard]] std::optional<Caller> caller_of(std::string_view token) const {
+    return caller_of(sha256(token));
+  }
+  [[nodiscard]] std::optional<Caller> caller_of(const Sha256& hash) const;
 
  private:
   std::vector<Entry> entries_;

@@ -86,40 +86,51 @@ void AlertRule::set(AlertThresholds thresholds) {
   // Samples of another window say nothing of this one.
   if (!samples_ || thresholds.over != thresholds_.over) samples_.emplace(thresholds.over);
   thresholds_ = thresholds;
+  const auto expect = [&](AlertKind kind, std::optional<double> threshold) {
+    AlertCheck& check = checks_[static_cast<std::size_t>(kind)];
+    check.kind = kind;
+    check.threshold = threshold;
+  };
+  const auto unless_zero = [](double value) {
+    return value > 0 ? std::optional(value) : std::nullopt;
+  };
+  expect(AlertKind::dead_letters, unless_zero(static_cast<double>(thresholds.dead_letters)));
+  expect(AlertKind::retry_rate, unless_zero(thresholds.retry_rate));
+  expect(AlertKind::timeout_rate, unless_zero(thresholds.timeout_rate));
+  expect(AlertKind::backlog_age, thresholds.backlog_age.transform(seconds));
 }
 
-std::array<std::optional<Alert>, kAlertKinds> AlertRule::judge(const Seen& seen,
-                                                               SteadyTime now) const {
-  std::array<std::optional<Alert>, kAlertKinds> wrong;
-  const auto found = [&](AlertKind kind, double value, double threshold) -> Alert& {
-    return wrong[static_cast<std::size_t>(kind)].emplace(
-        Alert{.kind = kind, .value = value, .threshold = threshold, .over = thresholds_.over});
+AlertChecks AlertRule::check(const Seen& seen, SteadyTime now) const {
+  AlertChecks checks = checks_;
+  const auto found = [&](AlertKind kind, double value) -> AlertCheck& {
+    AlertCheck& check = checks[static_cast<std::size_t>(kind)];
+    check.value = value;
+    check.firing = check.threshold && value > *check.threshold;
+    return check;
   };
   const Totals recent = seen.totals.since(samples_->before(now, thresholds_.over).value);
-  if (thresholds_.dead_letters > 0 && recent.dead >= thresholds_.dead_letters) {
-    found(AlertKind::dead_letters, static_cast<double>(recent.dead),
-          static_cast<double>(thresholds_.dead_letters));
-  }
-  if (recent.attempts >= std::max<std::uint64_t>(thresholds_.min_attempts, 1)) {
-    const auto share = [&](std::uint64_t part) {
-      return static_cast<double>(part) / static_cast<double>(recent.attempts);
-    };
-    const double retried = share(recent.retried);
-    const double timed_out = share(recent.timeouts);
-    if (thresholds_.retry_rate > 0 && retried > thresholds_.retry_rate) {
-      found(AlertKind::retry_rate, retried, thresholds_.retry_rate);
-    }
-    if (thresholds_.timeout_rate > 0 && timed_out > thresholds_.timeout_rate) {
-      found(AlertKind::timeout_rate, timed_out, thresholds_.timeout_rate);
-    }
-  }
-  if (thresholds_.backlog_age && seen.oldest > *thresholds_.backlog_age) {
-    Alert& alert =
-        found(AlertKind::backlog_age, seconds(seen.oldest), seconds(*thresholds_.backlog_age));
-    alert.over = {};
+  AlertCheck& dead = found(AlertKind::dead_letters, static_cast<double>(recent.dead));
+  dead.firing = dead.threshold && recent.dead >= thresholds_.dead_letters;
+  const auto share = [&](AlertKind kind, std::uint64_t part) {
+    const auto attempts = static_cast<double>(std::max<std::uint64_t>(recent.attempts, 1));
+    AlertCheck& check = found(kind, static_cast<double>(part) / attempts);
+    if (recent.attempts < thresholds_.min_attempts) check.firing = false;  // few say nothing
+  };
+  share(AlertKind::retry_rate, recent.retried);
+  share(AlertKind::timeout_rate, recent.timeouts);
+  found(AlertKind::backlog_age, seconds(seen.oldest));
+  return checks;
+}
+
+std::optional<Alert> AlertRule::alert_of(const AlertCheck& check, const Seen& seen) const {
+  if (!check.firing) return std::nullopt;
+  Alert alert{.kind = check.kind, .value = check.value, .threshold = *check.threshold};
+  if (check.kind == AlertKind::backlog_age) {
     alert.queue = seen.queue;
+  } else {
+    alert.over = thresholds_.over;
   }
-  return wrong;
+  return alert;
 }
 
 std::vector<Alert> AlertRule::look(const Seen& seen, SteadyTime now, WallTime wall_now) {
@@ -127,10 +138,11 @@ std::vector<Alert> AlertRule::look(const Seen& seen, SteadyTime now, WallTime wa
     samples_->add(now, seen.totals);
   }
   std::vector<Alert> told;
-  auto wrong = judge(seen, now);
+  checks_ = check(seen, now);
   for (std::size_t i = 0; i < kAlertKinds; ++i) {
     State& state = states_[i];
-    if (!wrong[i]) {
+    auto wrong = alert_of(checks_[i], seen);
+    if (!wrong) {
       if (std::exchange(state.open, false)) {
         told.push_back(*state.firing);
         told.back().resolved = true;
@@ -138,8 +150,8 @@ std::vector<Alert> AlertRule::look(const Seen& seen, SteadyTime now, WallTime wa
       state.firing.reset();
       continue;
     }
-    wrong[i]->since = state.firing ? state.firing->since : wall_now;
-    state.firing = std::move(wrong[i]);
+    wrong->since = state.firing ? state.firing->since : wall_now;
+    state.firing = std::move(wrong);
     if (state.told && now - *state.told < thresholds_.quiet) continue;
     state.told = now;
     state.open = true;

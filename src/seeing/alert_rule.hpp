@@ -41,6 +41,17 @@ struct Alert {
 // `server`: how people reach it; empty: nobody has said.
 [[nodiscard]] std::string alert_message(const Alert& alert, WallTime now, std::string_view server);
 
+// One of the things that are looked at, wrong or not.
+struct AlertCheck {
+  AlertKind kind = AlertKind::dead_letters;
+  double value = 0;                      // as of an alert
+  std::optional<double> threshold = {};  // nothing: nobody is to be told
+  bool firing = false;
+
+  bool operator==(const AlertCheck&) const = default;
+};
+using AlertChecks = std::array<AlertCheck, kAlertKinds>;  // index: AlertKind
+
 struct AlertThresholds {
   Duration over = std::chrono::minutes(5);
   std::uint64_t dead_letters = 1;  // so many are wrong; 0: none is
@@ -69,6 +80,8 @@ class AlertRule {
 
   // What is wrong now, told or not.
   [[nodiscard]] std::vector<Alert> firing() const;
+  // Where everything stood at the last look; zeros before the first.
+  [[nodiscard]] const AlertChecks& checks() const noexcept { return checks_; }
   // What is wrong by the old thresholds and not by these is told as over at the next look.
   void set(AlertThresholds thresholds);
 
@@ -79,12 +92,13 @@ class AlertRule {
     bool open = false;                    // told, and not told that it is over
   };
 
-  [[nodiscard]] std::array<std::optional<Alert>, kAlertKinds> judge(const Seen& seen,
-                                                                    SteadyTime now) const;
+  [[nodiscard]] AlertChecks check(const Seen& seen, SteadyTime now) const;
+  [[nodiscard]] std::optional<Alert> alert_of(const AlertCheck& check, const Seen& seen) const;
 
   AlertThresholds thresholds_;
   std::optional<History<Totals>> samples_;
   std::array<State, kAlertKinds> states_;
+  AlertChecks checks_;
 };
 
 }  // namespace holdfast::seeing

@@ -125,6 +125,32 @@ TEST_F(AlertRuleTest, zeros_switch_off) {
   EXPECT_THAT(look(), IsEmpty());
 }
 
+TEST_F(AlertRuleTest, T9_every_value_can_be_seen_wrong_or_not) {
+  const auto check = [&](AlertKind kind) { return rule.checks()[static_cast<std::size_t>(kind)]; };
+  rule.set({.over = 5min, .dead_letters = 5, .timeout_rate = 0, .quiet = 15min});
+  attempts(10, 1, 1);
+  seen.totals.dead = 4;
+  seen.oldest = 90s;
+  EXPECT_THAT(look(), IsEmpty());
+  EXPECT_EQ(check(AlertKind::dead_letters),
+            (AlertCheck{.kind = AlertKind::dead_letters, .value = 4, .threshold = 5}));
+  EXPECT_EQ(check(AlertKind::retry_rate),
+            (AlertCheck{.kind = AlertKind::retry_rate, .value = 0.1, .threshold = 0.2}));
+  EXPECT_EQ(check(AlertKind::timeout_rate),
+            (AlertCheck{.kind = AlertKind::timeout_rate, .value = 0.1, .threshold = {}}));
+  EXPECT_EQ(check(AlertKind::backlog_age),
+            (AlertCheck{.kind = AlertKind::backlog_age, .value = 90, .threshold = 600}));
+  attempts(0, 9);
+  look();
+  EXPECT_EQ(check(AlertKind::retry_rate).value, 1);
+  EXPECT_FALSE(check(AlertKind::retry_rate).firing) << "few attempts say nothing";
+  attempts(20, 20);
+  look();
+  EXPECT_TRUE(check(AlertKind::retry_rate).firing);
+  look(6min);
+  EXPECT_EQ(check(AlertKind::retry_rate).value, 0) << "of nothing";
+}
+
 TEST_F(AlertRuleTest, other_thresholds_end_what_is_not_wrong_by_them) {
   seen.totals.dead = 3;
   EXPECT_THAT(look(), ElementsAre("dead_letters"));

@@ -94,4 +94,8 @@ void EventLog::alert(std::string json, WallTime now) {
   next(Happening::Kind::alert, now).json = std::move(json);
 }
 
+void EventLog::operation(std::string json, WallTime now) {
+  next(Happening::Kind::operation, now).json = std::move(json);
+}
+
 }  // namespace holdfast::seeing

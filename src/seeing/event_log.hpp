@@ -14,7 +14,7 @@ namespace holdfast::seeing {
 
 // One thing that happened.
 struct Happening {
-  enum class Kind : std::uint8_t { task, queue, alert };
+  enum class Kind : std::uint8_t { task, queue, alert, operation };
 
   Kind kind = Kind::task;
   WallTime time{};
@@ -30,7 +30,7 @@ struct Happening {
   std::string error;
 
   bool paused = false;  // of queues
-  std::string json;     // of alerts: all there is to say
+  std::string json;     // of alerts and operations: all there is to say
 };
 
 // The latest happenings, numbered from 1 on; as many as it may keep, in a ring whose places are
@@ -47,6 +47,8 @@ class EventLog {
   void moved(const engine::Moved& moved);
   void paused(std::string_view queue, bool paused, WallTime now);
   void alert(std::string json, WallTime now);
+  // A replay or discard of many tasks has come to where its JSON says.
+  void operation(std::string json, WallTime now);
 
   [[nodiscard]] std::uint64_t first() const noexcept { return last_ + 1 - kept(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }  // 0: none yet

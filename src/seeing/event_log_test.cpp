@@ -35,6 +35,17 @@ TEST(EventLog, ids_are_of_one_life) {
     EXPECT_FALSE(log.number_of(id)) << id;
 }
 
+TEST(EventLog, notes_how_far_an_operation_is) {
+  EventLog log(10, "life");
+  int news = 0;
+  log.on_news = [&] { ++news; };
+  log.operation(R"({"id":"o"})", kNow);
+  EXPECT_EQ(news, 1);
+  EXPECT_EQ(log.at(1).kind, Happening::Kind::operation);
+  EXPECT_EQ(log.at(1).json, R"({"id":"o"})");
+  EXPECT_EQ(log.at(1).time, kNow);
+}
+
 TEST(EventLog, says_what_became_of_a_task) {
   EventLog log(10, "life");
   ports::TaskRecord task = record();

@@ -54,6 +54,14 @@ constexpr auto kInfos = std::to_array<MetricInfo>({
     {"holdfast_queue_oldest_due_age_seconds", "gauge", "queue",
      "How long the task that waits longest has been due; 0 if none is."},
     {"holdfast_queue_paused", "gauge", "queue", "1 while the queue is paused."},
+    {"holdfast_expiring_tasks", "gauge", "state",
+     "Failed and dead tasks that will be removed, since nobody looks after them."},
+    {"holdfast_expired_tasks_total", "counter", "state",
+     "Failed and dead tasks that were removed when their time was over."},
+    {"holdfast_spilled_tasks_total", "counter", "state",
+     "Those that were written to a file before."},
+    {"holdfast_spill_failures_total", "counter", "state",
+     "How often that could not be done, so that they stayed."},
     {"holdfast_store_batch_size", "histogram", "",
      "Requests that were one batch, and one sync of the disk, for the store."},
     {"holdfast_breaker_state", "gauge", "dependency, state",
@@ -188,6 +196,19 @@ void add_queues(Text& text, const Scrape& scrape) {
   }
 }
 
+void add_retentions(Text& text, const Watch& watch) {
+  for (const auto& [state, retention] : watch.retentions()) {
+    const std::string_view word = core::to_string(state);
+    const auto count = [&](std::string_view name, std::uint64_t value) {
+      text.count(name, static_cast<double>(value), {{"state", word}});
+    };
+    count("holdfast_expiring_tasks", retention.expiring.count);
+    count("holdfast_expired_tasks_total", retention.removed);
+    count("holdfast_spilled_tasks_total", retention.spilled);
+    count("holdfast_spill_failures_total", retention.not_spilled);
+  }
+}
+
 void add_breakers(Text& text, const Scrape& scrape) {
   using State = Breaker::State;
   for (const Breaker* breaker : scrape.breakers) {
@@ -224,6 +245,7 @@ std::string metrics_text(const Scrape& scrape) {
   for (const auto& series : scrape.watch.tally().series())
     add_series(text, *series);
   add_queues(text, scrape);
+  add_retentions(text, scrape.watch);
   text.add("holdfast_store_batch_size", histogram(scrape.watch.batches(), {}));
   add_breakers(text, scrape);
   for (std::size_t i = 0; i < kAlertKinds; ++i) {

@@ -117,8 +117,54 @@ TEST_F(MetricsTest, stats_have_rates_of_the_last_minutes) {  // T9
   EXPECT_THAT(later, HasSubstr(R"("5m":{"succeeded":0,"failed":0,"retried":0,"dead":0.02,)"));
 }
 
+TEST_F(MetricsTest, stats_sum_up_all_queues) {
+  queues.push_back({.queue = "q", .by_state = {1, 2, 3}});
+  queues.push_back({.queue = "mail", .by_state = {10, 0, 0, 0, 0, 7}});
+  for (int i = 0; i < 3; ++i)
+    watch.submitted(TaskId(), new_task("t", i == 0 ? "q" : "mail"));
+  dead();
+  clock.advance(30s);
+  const std::string out = stats();
+  EXPECT_THAT(out, HasSubstr(R"("totals":{"tasks":{"pending":11,"running":2,"retrying":3,)"
+                             R"("succeeded":0,"failed":0,"dead":7,"canceled":0},"rates":{"1m":)"));
+  EXPECT_THAT(out, HasSubstr(R"("submitted":0.1,"attempts":0.03333333333333333},"5m":)"));
+}
+
+TEST_F(MetricsTest, stats_have_every_check_wrong_or_not) {  // T9
+  EXPECT_THAT(stats(), HasSubstr(R"("checks":[{"alert":"dead_letters","value":0,"threshold":1,)"
+                                 R"("firing":false},{"alert":"retry_rate")"))
+      << "before anybody has looked";
+  AlertRule rule({.retry_rate = 0});
+  for (const std::uint64_t deaths : {0, 3})
+    static_cast<void>(
+        rule.look({.totals = {.attempts = 100, .retried = 0, .dead = deaths}, .oldest = 90s},
+                  clock.now(), clock.wall_now()));
+  watch.set_alerts(rule.firing(), rule.checks());
+  EXPECT_THAT(
+      stats(),
+      HasSubstr(R"("checks":[{"alert":"dead_letters","value":3,"threshold":1,"firing":true},)"
+                R"({"alert":"retry_rate","value":0,"threshold":null,"firing":false},)"
+                R"({"alert":"timeout_rate","value":0,"threshold":0.05,"firing":false},)"
+                R"({"alert":"backlog_age","value":90,"threshold":600,"firing":false}])"));
+}
+
+TEST_F(MetricsTest, tell_what_will_be_removed_and_what_was) {  // N9
+  EXPECT_THAT(stats(), HasSubstr(R"("expiring":[],)"));
+  EXPECT_THAT(text(), HasSubstr("holdfast_expiring_tasks{state=\"dead\"} 0\n"));
+  watch.expiring({core::State::dead, 17, testing::kNow + 1h});
+  watch.expired({core::State::failed, 3, 2});
+  watch.not_spilled(core::State::failed);
+  EXPECT_THAT(stats(),
+              HasSubstr(R"("expiring":[{"state":"dead","count":17,"from":"2026-11-16T01:00:00)"));
+  const std::string out = text();
+  EXPECT_THAT(out, HasSubstr("holdfast_expiring_tasks{state=\"dead\"} 17\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_expired_tasks_total{state=\"failed\"} 3\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_spilled_tasks_total{state=\"failed\"} 2\n"));
+  EXPECT_THAT(out, HasSubstr("holdfast_spill_failures_total{state=\"failed\"} 1\n"));
+}
+
 TEST_F(MetricsTest, stats_tell_of_breakers_alerts_and_the_store_without_its_password) {
-  watch.set_firing({{.kind = AlertKind::backlog_age, .value = 5}});
+  watch.set_alerts({{.kind = AlertKind::backlog_age, .value = 5}}, {});
   breaker.force_open();
   clock.advance(10s);
   const std::string out = stats();

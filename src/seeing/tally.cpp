@@ -29,6 +29,7 @@ bool is_attempt(Event event) {
 }  // namespace
 
 Totals& Totals::operator+=(const Totals& other) {
+  submitted += other.submitted;
   attempts += other.attempts;
   succeeded += other.succeeded;
   failed += other.failed;
@@ -39,7 +40,8 @@ Totals& Totals::operator+=(const Totals& other) {
 }
 
 Totals Totals::since(const Totals& before) const {
-  return {.attempts = attempts - before.attempts,
+  return {.submitted = submitted - before.submitted,
+          .attempts = attempts - before.attempts,
           .succeeded = succeeded - before.succeeded,
           .failed = failed - before.failed,
           .retried = retried - before.retried,
@@ -48,7 +50,8 @@ Totals Totals::since(const Totals& before) const {
 }
 
 Totals Series::totals() const {
-  Totals totals{.attempts = of(Counted::attempted),
+  Totals totals{.submitted = of(Counted::submitted),
+                .attempts = of(Counted::attempted),
                 .succeeded = of(Counted::succeeded),
                 .failed = of(Counted::failed),
                 .retried = of(Counted::retried),

@@ -39,6 +39,7 @@ inline constexpr std::size_t kCountedKinds = 15;
 
 // What has happened since the start, as alerts and dashboards look at it.
 struct Totals {
+  std::uint64_t submitted = 0;
   std::uint64_t attempts = 0;  // that have ended
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;

@@ -9,7 +9,8 @@ Watch::Watch(Clock& clock, Options options)
       store_(std::move(options.store)),
       began_(clock.now()),
       began_wall_(clock.wall_now()),
-      events_(options.keep_events, std::move(options.life)) {
+      events_(options.keep_events, std::move(options.life)),
+      chronicle_(began_, began_wall_) {
   sample();
 }
 
@@ -38,6 +39,19 @@ void Watch::breaker_changed(const Breaker::Change& change) noexcept {
 
 void Watch::stored(std::size_t requests) noexcept {
   batches_.add(static_cast<double>(requests));
+}
+
+void Watch::expiring(const engine::Expiring& expiring) noexcept {
+  retentions_[expiring.state].expiring = expiring;
+}
+
+void Watch::expired(const engine::Expired& expired) noexcept {
+  retentions_[expired.state].removed += expired.removed;
+  retentions_[expired.state].spilled += expired.spilled;
+}
+
+void Watch::not_spilled(core::State state) noexcept {
+  ++retentions_[state].not_spilled;
 }
 
 void Watch::answered(std::string_view method, std::string_view route, int status) {
@@ -78,6 +92,15 @@ Watch::Recent Watch::recent(const std::string& queue, Duration span) const {
   const auto before = sample.value.find(queue);
   if (before != sample.value.end()) totals = totals.since(before->second);
   return {totals, now - sample.at};
+}
+
+Watch::Recent Watch::recent(Duration span) const {
+  const SteadyTime now = clock_.now();
+  const auto& sample = samples_.before(now, span);
+  Totals before;
+  for (const auto& [queue, totals] : sample.value)
+    before += totals;
+  return {totals().since(before), now - sample.at};
 }
 
 std::string_view version() noexcept {

@@ -12,6 +12,7 @@
 
 #include "engine/observer.hpp"
 #include "seeing/alert_rule.hpp"
+#include "seeing/chronicle.hpp"
 #include "seeing/event_log.hpp"
 #include "seeing/history.hpp"
 #include "seeing/tally.hpp"
@@ -35,6 +36,9 @@ class Watch final : public engine::Observer {
   void configured(const ports::Configure& settings) noexcept override;
   void breaker_changed(const Breaker::Change& change) noexcept override;
   void stored(std::size_t requests) noexcept override;
+  void expiring(const engine::Expiring& expiring) noexcept override;
+  void expired(const engine::Expired& expired) noexcept override;
+  void not_spilled(core::State state) noexcept override;
 
   // A route's pattern, or nothing: no route was found, or none could be asked.
   void answered(std::string_view method, std::string_view route, int status);
@@ -45,6 +49,8 @@ class Watch final : public engine::Observer {
   [[nodiscard]] Tally& tally() noexcept { return tally_; }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   [[nodiscard]] EventLog& events() noexcept { return events_; }
+  [[nodiscard]] Chronicle& chronicle() noexcept { return chronicle_; }
+  [[nodiscard]] const Chronicle& chronicle() const noexcept { return chronicle_; }
 
   // Of one queue over the last so much time, or since the start if that is shorter.
   struct Recent {
@@ -52,10 +58,29 @@ class Watch final : public engine::Observer {
     Duration span{};
   };
   [[nodiscard]] Recent recent(const std::string& queue, Duration span) const;
-  [[nodiscard]] Totals totals() const;  // of all queues, since the start
+  [[nodiscard]] Recent recent(Duration span) const;  // of all queues
+  [[nodiscard]] Totals totals() const;               // of all queues, since the start
+  // As of now, for the chronicle.
+  [[nodiscard]] Chronicle::Moment moment() const {
+    return {.now = clock_.now(), .wall_now = clock_.wall_now(), .totals = totals()};
+  }
 
-  void set_firing(std::vector<Alert> alerts) { firing_ = std::move(alerts); }
+  void set_alerts(std::vector<Alert> firing, const AlertChecks& checks) {
+    firing_ = std::move(firing);
+    checks_ = checks;
+  }
   [[nodiscard]] const std::vector<Alert>& firing() const noexcept { return firing_; }
+  [[nodiscard]] const AlertChecks& checks() const noexcept { return checks_; }
+
+  // What becomes of the failed and dead tasks that nobody looks after (N9).
+  struct Retention {
+    engine::Expiring expiring = {};  // as it was at the last look
+    std::uint64_t removed = 0;
+    std::uint64_t spilled = 0;
+    std::uint64_t not_spilled = 0;  // how often they could not be
+  };
+  using Retentions = std::map<core::State, Retention>;
+  [[nodiscard]] const Retentions& retentions() const noexcept { return retentions_; }
 
   using Answers = std::map<std::tuple<std::string, std::string, int>, std::uint64_t, std::less<>>;
   using BreakerChanges = std::map<std::pair<std::string, Breaker::State>, std::uint64_t>;
@@ -77,11 +102,14 @@ class Watch final : public engine::Observer {
   const WallTime began_wall_;
   Tally tally_;
   EventLog events_;
+  Chronicle chronicle_;
   History<QueueTotals> samples_{std::chrono::minutes(15)};
   Answers answers_;
   BreakerChanges breaker_changes_;
   Histogram<kSizes.size()> batches_{kSizes};
   std::vector<Alert> firing_;
+  AlertChecks checks_ = AlertRule(AlertThresholds()).checks();
+  Retentions retentions_{{core::State::failed, {}}, {core::State::dead, {}}};
 };
 
 // Of this program.

@@ -64,7 +64,7 @@ void AlertDesk::looked(const ports::Count::Answer& queues) {
   }
   for (const seeing::Alert& alert : rule_.look(seen, system_clock().now(), now))
     tell(alert);
-  parts_.watch.set_firing(rule_.firing());
+  parts_.watch.set_alerts(rule_.firing(), rule_.checks());
 }
 
 void AlertDesk::tell(const seeing::Alert& alert) {

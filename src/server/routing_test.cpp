@@ -8,6 +8,8 @@
 
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
+#include "http/api_session.hpp"
+#include "http/page.hpp"
 #include "node/registry.hpp"
 
 namespace holdfast::server {
@@ -23,6 +25,9 @@ TEST(Routing, no_route_of_the_API_can_be_taken_by_the_configuration) {
   seeing::Watch watch(system_clock(), {});
   http::Routes routes;
   api.add_to(routes);
+  http::Gate gate(routes, {});
+  http::add_session_routes(routes, gate, {});
+  http::add_page_routes(routes, {});
   std::optional<http::SeeingApi> seen;
   node->on_loop([&] {
     seen.emplace(*node, watch, [] { return http::SeeingApi::Traffic(); });

@@ -9,6 +9,9 @@
 #include "core/uuid.hpp"
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
+#include "http/api_session.hpp"
+#include "http/api_triage.hpp"
+#include "http/page.hpp"
 #include "http/server.hpp"
 #include "io/file_limit.hpp"
 #include "io/http_client.hpp"
@@ -20,7 +23,9 @@
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
 #include "server/recoveries.hpp"
+#include "server/retention.hpp"
 #include "server/routing.hpp"
+#include "wire/operation_json.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -85,6 +90,7 @@ struct Service::Parts {
   http::Routes routes;
   std::unique_ptr<http::Api> api;
   std::unique_ptr<http::SeeingApi> seeing_api;
+  std::unique_ptr<http::TriageApi> triage_api;
   std::unique_ptr<AlertDesk> alerts;
   std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
@@ -122,6 +128,13 @@ Result<void> Service::Parts::start() {
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
     recoveries = std::make_unique<Recoveries>(node->loop(), options.log);
+    node->operations().on_change([this](const Operation& operation) {
+      std::string text;
+      wire::JsonWriter writer(text);
+      write(writer, operation);
+      watch.events().operation(std::move(text), node->clock().wall_now());
+    });
+    node->operations().start();
     if (listening) listening = recoveries->set(config.recoveries);
     if (listening) listening = server->listen();
     ready = listening.has_value();
@@ -171,6 +184,9 @@ Result<void> Service::Parts::set_up() {
                       .max_json_depth = static_cast<std::size_t>(config.http.max_json_depth),
                       .default_lease = config.engine.lease},
       node->clock(), [this] { return ready; });
+  // First: "/v1/tasks/count" is not the task "count".
+  triage_api = std::make_unique<http::TriageApi>(*node, node->clock());
+  triage_api->add_to(routes);
   api->add_to(routes);
   set_up_seeing();
   auto mapped = routes_of(config);
@@ -179,6 +195,8 @@ Result<void> Service::Parts::set_up() {
   auto tokens = tokens_of(config);
   if (!tokens) return std::unexpected(std::move(tokens).error());
   gate = std::make_unique<http::Gate>(routes, *std::move(tokens));
+  http::add_session_routes(routes, *gate, {.tls = !config.http.tls_certificate.empty()});
+  http::add_page_routes(routes, http::assets());
   server = std::make_unique<http::Server>(
       node->loop(), *gate,
       http::ServerOptions{.address = config.http.listen.address,
@@ -218,12 +236,12 @@ node::Node::Work Service::Parts::work() {
   node::Node::Work all{.lease = config.engine.lease,
                        .grace = config.shutdown.grace,
                        .stop_grace = config.shutdown.stop_grace,
-                       .keep = {.succeeded = config.store.keep_succeeded,
-                                .canceled = config.store.keep_canceled,
-                                .failed = config.store.keep_failed,
-                                .dead = config.store.keep_dead},
+                       .keep = keep_of(config.store),
                        .log = options.log,
                        .observer = &watch};
+  Retention retention = retention_of(config.store, node->loop(), options.log);
+  all.spill = std::move(retention.spill);
+  all.memo = std::move(retention.memo);
   for (const auto& [name, queue] : config.queues) {
     if (auto rule = dead_letters_of(name, queue)) all.dead_letters.push_back(*std::move(rule));
     // What others pull is not claimed here.

@@ -9,6 +9,7 @@
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
+#include "server/retention.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -90,10 +91,10 @@ Result<void> TaskWorker::Parts::join_store(node::Node::Work& work) {
   auto opened = open_patiently(options.store, options.log);
   if (!opened) return std::unexpected(std::move(opened).error());
   node = *std::move(opened);
-  work.keep = {.succeeded = config.store.keep_succeeded,
-               .canceled = config.store.keep_canceled,
-               .failed = config.store.keep_failed,
-               .dead = config.store.keep_dead};
+  work.keep = keep_of(config.store);
+  Retention retention = retention_of(config.store, node->loop(), options.log);
+  work.spill = std::move(retention.spill);
+  work.memo = std::move(retention.memo);
   for (const auto& [name, queue] : config.queues) {
     if (auto rule = dead_letters_of(name, queue)) work.dead_letters.push_back(*std::move(rule));
   }

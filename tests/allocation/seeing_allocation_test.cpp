@@ -38,5 +38,14 @@ TEST(SeeingAllocation, a_task_from_its_submission_to_its_end_makes_none) {
   EXPECT_EQ(allocations_of(all_of_it), 0);
 }
 
+TEST(SeeingAllocation, a_sample_of_the_chronicle_makes_none) {
+  Chronicle chronicle(SteadyTime(), testing::kNow);
+  const auto an_hour = [&] {
+    for (Duration after = 10s; after <= 1h; after += 10s)
+      chronicle.add({.now = SteadyTime() + after, .wall_now = testing::kNow + after}, Depths());
+  };
+  EXPECT_EQ(allocations_of(an_hour), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::seeing

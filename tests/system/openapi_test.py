@@ -4,6 +4,7 @@ answers has the form that /openapi.json gives it.
 
 Usage: openapi_test.py HOLDFAST"""
 
+import os
 import re
 import sys
 import unittest
@@ -11,6 +12,10 @@ import unittest
 import jsonschema
 
 import serve_test
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from waiting import eventually  # noqa: E402
 
 ROLES = ("submit", "read", "work", "operate")
 ROUTES = """
@@ -55,7 +60,8 @@ class OpenApiTest(serve_test.SystemTest):
             role = operation["x-holdfast-role"]
             body = {} if method == "POST" else None
             if role == "anyone":
-                self.assertEqual(server.call(method, path)[0], 200, path)
+                # Who logs in or out must be a page of the server's own: session_test.py
+                self.assertEqual(server.call(method, path, body)[0], 200 if method == "GET" else 403, path)
                 continue
             self.assertEqual(server.call(method, path, body)[0], 401, path)
             wrong = {"Authorization": "Bearer wrong-wrong-wrong-wrong"}
@@ -101,6 +107,10 @@ class OpenApiTest(serve_test.SystemTest):
         self.assertEqual(ask("POST", "/v1/tasks/{id}/cancel", id=failed["id"])[0], 409)
         ask("GET", "/v1/dead")
         ask("GET", "/v1/dead/groups")
+        group = server.call("GET", "/v1/dead/groups", None, bearer("read"))[1]["groups"][0]["id"]
+        self.assertEqual(ask("GET", "/v1/dead/groups/{id}", id=group)[0], 200)
+        self.assertEqual(ask("GET", "/v1/tasks/count")[1]["complete"], True)
+        self.look_at_operations(server, ask, failed["id"])
         ask("POST", "/v1/dead/replay", {"filter": {"state": "failed"}, "limit": 10})
         ask("POST", "/v1/dead/discard", {"ids": [accepted["id"]]})
         ask("POST", "/v1/tasks/{id}/retry", id=accepted["id"])
@@ -122,6 +132,10 @@ class OpenApiTest(serve_test.SystemTest):
         ask("POST", "/v1/claims/withdraw", {"worker": "w"})
         ask("POST", "/v1/queues/{name}/limit", {"concurrency": 3}, name="away")
         ask("GET", "/v1/stats")
+        ask("GET", "/v1/series")
+        ask("POST", "/v1/claims", {"queue": "away", "wait": "10s"})
+        ask("GET", "/v1/workers")
+        ask("GET", "/v1/session")
         ask("GET", "/metrics")
         _, echo = ask("POST", "/echo/now", {"word": "hello", "times": 5})
         self.assertEqual((echo["priority"], echo["word"], echo["known"]), (5, "hello", False))
@@ -135,7 +149,28 @@ class OpenApiTest(serve_test.SystemTest):
         self.assertEqual(left - self.looked_at_elsewhere, set())
         self.assertEqual(server.end(), 0)
 
-    looked_at_elsewhere = {("GET", "/v1/events")}  # seeing_test.py: it never ends
+    def look_at_operations(self, server, ask, failed):
+        """One that stands still once it is planned, and one of which nothing is left."""
+        status, planned = ask("POST", "/v1/operations", {"query": "state:failed", "canary": True, "rate": 5, "cap": 1})
+        self.assertEqual(status, 201)
+        eventually("a plan", lambda: ask("GET", "/v1/operations/{id}", id=planned["id"])[1]["state"] == "planned")
+        self.assertEqual(ask("POST", "/v1/operations/{id}/pause", id=planned["id"])[0], 409)
+        self.assertEqual(ask("POST", "/v1/operations/{id}/resume", id=planned["id"])[0], 409)
+        self.assertEqual(ask("POST", "/v1/operations/{id}/cancel", id=planned["id"])[0], 200)
+        self.assertEqual(ask("POST", "/v1/operations/{id}/start", {"reset": False}, id=planned["id"])[0], 409)
+        self.assertEqual(len(ask("GET", "/v1/operations")[1]["operations"]), 1)
+        status, edited = ask("POST", "/v1/tasks/{id}/edit", {"payload": {"a": 2}}, id=failed)
+        self.assertEqual((status, edited["original"]), (201, failed))
+        self.assertEqual(ask("POST", "/v1/tasks/{id}/discard", {"reason": "none"}, id=failed)[0], 409)
+        self.assertEqual(ask("GET", "/v1/audit")[1]["entries"][0]["action"], "edit")
+        lines = server.call("GET", "/v1/audit?format=jsonl", None, bearer("read"))[1]
+        self.assertIn("edit", str(lines))
+
+    looked_at_elsewhere = {
+        ("GET", "/v1/events"),  # seeing_test.py: it never ends
+        ("POST", "/v1/session"),  # session_test.py: for browsers
+        ("DELETE", "/v1/session"),
+    }
 
     def check(self, document, schema, value):
         validator = jsonschema.Draft202012Validator(
