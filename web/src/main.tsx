@@ -1,0 +1,23 @@
+import "uplot/dist/uPlot.min.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/frame.css";
+import "./styles/page.css";
+import "./styles/parts.css";
+import "./styles/query.css";
+import "./styles/content.css";
+import "./styles/tables.css";
+import "./styles/forms.css";
+import "./styles/overview.css";
+import "./styles/dead.css";
+import "./styles/task.css";
+import "./styles/replays.css";
+import { render } from "preact";
+import { App } from "./app";
+import { startLocation } from "./state/location";
+import { startTheme } from "./state/theme";
+
+startTheme();
+startLocation();
+const place = document.getElementById("app");
+if (place) render(<App />, place);
