@@ -56,12 +56,31 @@ std::string wide_line_in(const std::string& help) {
 
 TEST(CliPage, has_every_verb_and_option) {
   const std::string text = page();
-  const std::vector<std::vector<const char*>> verbs{
-      {"submit"},         {"tasks", "ls"},     {"tasks", "show"},   {"tasks", "cancel"},
-      {"tasks", "retry"}, {"dead", "ls"},      {"dead", "groups"},  {"dead", "show"},
-      {"dead", "replay"}, {"dead", "discard"}, {"dead", "edit"},    {"dead", "export"},
-      {"dead", "import"}, {"queues", "ls"},    {"queues", "pause"}, {"queues", "resume"},
-      {"queues", "limit"}};
+  const std::vector<std::vector<const char*>> verbs{{"submit"},
+                                                    {"tasks", "ls"},
+                                                    {"tasks", "show"},
+                                                    {"tasks", "cancel"},
+                                                    {"tasks", "retry"},
+                                                    {"dead", "ls"},
+                                                    {"dead", "groups"},
+                                                    {"dead", "show"},
+                                                    {"dead", "replay"},
+                                                    {"dead", "discard"},
+                                                    {"dead", "edit"},
+                                                    {"dead", "export"},
+                                                    {"dead", "import"},
+                                                    {"queues", "ls"},
+                                                    {"queues", "pause"},
+                                                    {"queues", "resume"},
+                                                    {"queues", "limit"},
+                                                    {"operations", "ls"},
+                                                    {"operations", "show"},
+                                                    {"operations", "watch"},
+                                                    {"operations", "pause"},
+                                                    {"operations", "resume"},
+                                                    {"operations", "cancel"},
+                                                    {"audit"},
+                                                    {"top"}};
   for (const auto& verb : verbs) {
     const std::string help = help_of(verb);
     EXPECT_THAT(help, HasSubstr("holdfast " + std::string(verb.front()))) << "examples";
@@ -86,7 +105,7 @@ TEST(CliPage, has_every_verb_of_the_program) {
   const std::string help = help_of({});
   EXPECT_EQ(wide_line_in(help + help_of({"worker"})), "");
   const std::string text = page();
-  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "recover",
+  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "top", "recover",
                            "classify", "verify", "bench", "demo"}) {
     EXPECT_THAT(help, HasSubstr(std::string("  ") + verb));
     EXPECT_THAT(text, HasSubstr(std::string("`holdfast ") + verb + "`"));

@@ -10,6 +10,7 @@
 #include "cli/task_output.hpp"
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
+#include "wire/group_json.hpp"
 #include "wire/task_json.hpp"
 
 namespace holdfast::cli {
@@ -20,24 +21,29 @@ constexpr const char* kExamples = R"(At 3 a.m.:
   holdfast dead ls --group 92ab5f0c11d3e844
   holdfast dead show ID                    payload, error, every attempt
   (mend the cause)
-  holdfast dead replay ID                  try one first
   holdfast dead replay --group 92ab5f0c11d3e844 --dry-run
-  holdfast dead replay --group 92ab5f0c11d3e844 --rate 50/s
+  holdfast dead replay --group 92ab5f0c11d3e844 --canary
+  holdfast dead replay --where 'error:timeout since:2h' --rate 50/s
+
+--canary brings back one, waits for it to succeed, then ten, then the rest; it
+stops by itself when more than --stop-at of them fail again. What is begun goes
+on in the server, also after a crash: holdfast operations shows and steers it.
 
 A payload that is wrong itself:
   holdfast dead edit ID                    mends a copy in $EDITOR, hands it in,
                                            and then discards the original
-  holdfast dead edit ID --payload @mended.json
+  holdfast dead edit ID --payload @mended.json --queue slow
 
 What nobody wants, or wants elsewhere:
-  holdfast dead discard --type spam --yes
+  holdfast dead discard --type spam --reason 'from the test list' --yes
   holdfast dead export dead.jsonl --all --discard
   holdfast dead import dead.jsonl          twice is once: nothing is doubled
 
-replay, discard and export take ids, or --group, --queue, --type and --state,
-or --all. Without --state they look through dead letters, and with --group
-through failed tasks, too. What is not named by its id is asked about before
-anything happens; where there is nobody to ask, --yes must say so.
+replay, discard and export take ids, or --where (a query: docs/queries.md),
+--group, --queue, --type and --state, or --all. Without --state they look
+through dead letters, and with --group or --where through failed tasks, too.
+What is not named by its id is planned, shown and asked about before anything
+happens; where there is nobody to ask, --yes must say so.
 
 Exit codes: 0 done; 3 some were kept as they are, and why is said; 1 it could
 not be done; 2 the command line is wrong.)";
@@ -58,11 +64,12 @@ int groups(const DeadOptions& options, Io& io) {
     return kDone;
   }
   const WallTime now = system_clock().wall_now();
-  Table table({"GROUP", "STATE", "TASKS", "LATEST", "ERROR"});
+  Table table({"GROUP", "STATE", "TASKS", "1H", "LATEST", "ERROR"});
   for (const FailureGroup& group : *groups) {
     table.add({{group.id},
                {std::string(to_string(group.state)), tone_of(group.state)},
                {grouped(group.count)},
+               {grouped(group.last_hour)},
                {relative_time(group.last_seen, now)},
                {group.example}});
   }
@@ -111,6 +118,8 @@ void add_decision(CLI::App& verb, DeadOptions& options) {
   add_which(verb, options);
   verb.add_flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");
   verb.add_option("--rate", options.rate, "At most so many: 50/s, 600/m")->option_text("COUNT/s");
+  verb.add_option("--reason", options.reason, "Why, for the audit")->option_text("TEXT");
+  verb.add_flag("--detach", options.detach, "Begin it, and do not wait for its end");
   verb.add_flag("--yes", options.yes, "Do not ask");
 }
 
@@ -126,7 +135,9 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
   add_filter(*ls, options->list, "dead or failed (default: dead; with --group both)");
   ls->callback([options, &io, &exit_code] {
     std::vector<TaskState> states{TaskState::dead};
-    if (!options->list.group.empty()) states.push_back(TaskState::failed);
+    if (!options->list.group.empty() || !options->list.where.empty()) {
+      states.push_back(TaskState::failed);
+    }
     exit_code = list_tasks(io, "dead ls", options->target, options->list, options->json, states);
   });
   CLI::App* in_groups = add_one(*dead, "groups", "What went wrong, and how often", options);
@@ -139,6 +150,11 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* replay = add_one(*dead, "replay", "Bring dead letters back, to be run again", options);
   add_decision(*replay, *options);
   replay->add_flag("--insist", options->insist, "With ids: also what needs a person");
+  replay->add_flag("--canary", options->canary, "One, then ten, then the rest");
+  replay->add_option("--stop-at", options->stop_at, "Share of failures that stops it (10%)")
+      ->option_text("SHARE");
+  replay->add_flag("--keep-attempts", options->keep_attempts,
+                   "Do not begin anew: one more attempt each");
   replay->callback(
       [options, &io, &exit_code] { exit_code = decide_dead(*options, io, Fate::replay); });
   CLI::App* discard = add_one(*dead, "discard", "Say that nobody wants them back", options);
@@ -150,6 +166,9 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
   add_ids(*edit, *options, true);
   edit->add_option("--payload", options->payload, "The mended one, in place of an editor")
       ->option_text("TEXT|@FILE|-");
+  edit->add_option("--queue", options->to_queue, "Where the copy goes")->option_text("NAME");
+  edit->add_option("--type", options->to_type, "What the copy is")->option_text("TYPE");
+  edit->add_flag("--raw", options->raw, "It need not be JSON, though it was");
   edit->callback([options, &io, &exit_code] { exit_code = edit_dead(*options, io); });
 
   CLI::App* exported = add_one(*dead, "export", "Write them to a file, one JSON a line", options);

@@ -27,10 +27,18 @@ struct DeadOptions {
   bool insist = false;
   bool json = false;
   std::string rate;
+  bool canary = false;
+  std::string stop_at;
+  bool keep_attempts = false;
+  bool detach = false;
+  std::string reason;
   std::string file;
   bool force = false;    // export: replace the file
   bool discard = false;  // export: discard what is in the file by then
   std::string payload;   // edit: in place of an editor
+  std::string to_queue;  // edit: where to, in place of where it was
+  std::string to_type;   // edit: likewise
+  bool raw = false;      // edit: need not be JSON though it was
 };
 
 // What one says of which dead letters: ids, a filter, or all.
@@ -39,6 +47,9 @@ struct DeadOptions {
                                                     Io& io);
 // Tasks a second; nothing: as fast as it goes. "50", "50/s", "600/m".
 [[nodiscard]] Result<std::optional<double>> parse_rate(const std::string& text);
+
+// From 0 to 1; "10%", "0.1".
+[[nodiscard]] Result<std::optional<double>> parse_share(const std::string& text);
 
 int decide_dead(const DeadOptions& options, Io& io, Fate fate);
 int export_dead(const DeadOptions& options, Io& io);

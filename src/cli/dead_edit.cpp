@@ -1,5 +1,4 @@
 // holdfast dead edit: the payload itself was wrong.
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <istream>
@@ -14,18 +13,10 @@
 #include "io/foreground.hpp"
 #include "io/os_error.hpp"
 #include "io/unique_fd.hpp"
+#include "wire/json_syntax.hpp"
 
 namespace holdfast::cli {
 namespace {
-
-std::uint64_t hash_of(std::string_view bytes) {  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : bytes) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3U;
-  }
-  return hash;
-}
 
 // Of a file that is gone with it, for its owner's eyes only.
 class Scratch {
@@ -92,18 +83,33 @@ Result<std::string> mended_payload(const DeadOptions& options, Io& io, const Tas
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-int tell(const DeadOptions& options, Io& io, const TaskId& old_id, const TaskId& new_id,
-         bool discarded) {
+int tell(const DeadOptions& options, Io& io, const TaskId& old_id, const TaskId& new_id) {
   if (options.json) {
     io.out << json_line([&](wire::JsonWriter& writer) {
       writer.begin_object().key("id").plain(new_id.text()).key("edit_of").plain(old_id.text());
-      writer.key("discarded").boolean(discarded).end_object();
+      writer.key("discarded").boolean(true).end_object();
     });
   } else {
-    io.out << fmt::format("Handed in as {}{}\n", new_id.text(),
-                          discarded ? "; the original is discarded." : ".");
+    io.out << fmt::format("Handed in as {}; the original is discarded.\n", new_id.text());
   }
-  return discarded ? kDone : kKept;
+  return kDone;
+}
+
+// What was JSON stays JSON, unless it is said that it need not.
+Result<void> check_json(const DeadOptions& options, const std::string& before,
+                        const std::string& mended) {
+  constexpr std::size_t kMostDepth = 1000;
+  if (options.raw || !wire::is_json(before, kMostDepth)) return {};
+  const auto fault = wire::syntax_fault(mended, kMostDepth);
+  if (!fault) return {};
+  return fail(ErrorCode::invalid_argument, "edit",
+              fmt::format("the payload was JSON and is not any more: {} at {}; mend it, or say "
+                          "--raw",
+                          fault->what, wire::place_of(mended, fault->offset)));
+}
+
+bool moves(const DeadOptions& options) {
+  return !options.to_queue.empty() || !options.to_type.empty();
 }
 
 }  // namespace
@@ -127,28 +133,25 @@ int edit_dead(const DeadOptions& options, Io& io) {
                     {ErrorCode::conflict, "edit",
                      fmt::format("the task is {}, not dead or failed", to_string(found->state))});
   }
-  const auto mended = mended_payload(options, io, *found);
+  // Who only wants it elsewhere needs no editor.
+  const bool keeps_payload = options.payload.empty() && moves(options);
+  const auto mended =
+      keeps_payload ? Result<std::string>(found->payload) : mended_payload(options, io, *found);
   if (!mended) return complain(io, "dead edit", mended.error());
-  if (*mended == found->payload) {
+  if (*mended == found->payload && !moves(options)) {
     io.err << "Nothing was changed, so nothing is done: to run it again as it is, "
               "holdfast dead replay.\n";
     return kFailed;
   }
+  if (const auto checked = check_json(options, found->payload, *mended); !checked) {
+    return complain(io, "dead edit", checked.error());
+  }
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "dead edit", connected.error());
-  const auto accepted = connected->client.submit(
-      {.type = found->type,
-       .queue = found->queue,
-       .payload = *mended,
-       .priority = found->priority,
-       .key = fmt::format("edit-of-{}-{:016x}", id->text(), hash_of(*mended)),
-       .trace = found->trace,
-       .retry_on_failure = found->retry_on_failure});
-  if (!accepted) return complain(io, "dead edit", accepted.error());
-  // Only now: had it come first, and the rest not at all, the task would be lost.
-  const auto discarded = connected->client.discard(*id);
-  if (!discarded) complain(io, "dead edit", discarded.error());
-  return tell(options, io, *id, *accepted, discarded.has_value());
+  const auto copy = connected->client.edit(
+      *id, {.payload = *mended, .queue = options.to_queue, .type = options.to_type});
+  if (!copy) return complain(io, "dead edit", copy.error());
+  return tell(options, io, *id, *copy);
 }
 
 }  // namespace holdfast::cli

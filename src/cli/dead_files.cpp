@@ -102,7 +102,7 @@ int export_dead(const DeadOptions& options, Io& io) {
     return kUsage;
   };
   if (!says_which(options)) {
-    return usage("say which: --id, --group, --queue, --type, --state, or --all");
+    return usage("say which: --id, --where, --group, --queue, --type, --state, or --all");
   }
   if (options.discard && options.file == "-") {
     return usage("--discard needs a file: nobody knows what becomes of standard output");
@@ -125,7 +125,8 @@ int export_dead(const DeadOptions& options, Io& io) {
     for (std::size_t at = 0; at < exported->ids.size(); at += kAtOnce) {
       const auto some =
           std::span(exported->ids).subspan(at, std::min(kAtOnce, exported->ids.size() - at));
-      const auto done = carry_out(connected->client, some, Fate::discard, false, tally);
+      const auto done =
+          carry_out(connected->client, some, Fate::discard, {.reason = "exported"}, tally);
       if (!done) return complain(io, "dead export", done.error());
     }
     return report(io, tally, Fate::discard, options.json);

@@ -43,7 +43,7 @@ TEST_F(DeadVerb, does_nothing_to_many_without_a_yes) {
   EXPECT_EQ(no.exit_code, 1);
   EXPECT_THAT(no.err, HasSubstr("Discard 3 tasks? [y/N]"));
   const Ran dry = run_verb({"dead", "replay", "--all", "--dry-run"});
-  EXPECT_THAT(dry.out, HasSubstr("Would bring back 3 tasks; nothing was changed."));
+  EXPECT_THAT(dry.out, HasSubstr("Would bring back 3 of 3 tasks that match."));
   for (const std::string& id : ids)
     EXPECT_EQ(find(id).state, TaskState::dead);
   EXPECT_EQ(run_verb({"dead", "replay", "--all", "--limit", "2", "--yes"}).out,

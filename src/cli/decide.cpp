@@ -31,6 +31,8 @@ std::string_view done_word(Fate fate) {
 }  // namespace
 
 void add_filter(CLI::App& verb, ListOptions& options, const std::string& states) {
+  verb.add_option("--where", options.where, "A query: 'since:1h payload.user.id:42'")
+      ->option_text("QUERY");
   verb.add_option("--state", options.state, states)->option_text("STATE");
   verb.add_option("--queue", options.queue, "Only of this queue")->option_text("NAME");
   verb.add_option("--type", options.type, "Only of this type")->option_text("TYPE");
@@ -43,7 +45,8 @@ void add_filter(CLI::App& verb, ListOptions& options, const std::string& states)
 
 Result<std::vector<TaskFilter>> filters_of(const ListOptions& options,
                                            std::vector<TaskState> unless_given) {
-  TaskFilter filter{.queue = options.queue, .type = options.type, .group = options.group};
+  TaskFilter filter{
+      .query = options.where, .queue = options.queue, .type = options.type, .group = options.group};
   filter.limit = kPage;
   if (!options.state.empty()) {
     const auto state = state_named(options.state);
@@ -124,15 +127,16 @@ void Tally::keep(TaskId id, const Error& error) {
   if (each.size() < kMostTold) each.emplace_back(id, error.message);
 }
 
-Result<void> carry_out(Client& client, std::span<const TaskId> ids, Fate fate, bool insist,
-                       Tally& tally) {
+Result<void> carry_out(Client& client, std::span<const TaskId> ids, Fate fate,
+                       const Decision& decision, Tally& tally) {
   Client::Answers answers;
   if (fate == Fate::cancel) {
     for (const TaskId& id : ids)
       answers.push_back(client.cancel(id));
   } else {
-    auto decided = fate == Fate::replay ? client.replay(ids, Client::Replay{.insist = insist})
-                                        : client.discard(ids);
+    auto decided = fate == Fate::replay
+                       ? client.replay(ids, Client::Replay{.insist = decision.insist})
+                       : client.discard(ids, decision.reason);
     if (!decided) return std::unexpected(std::move(decided).error());
     answers = *std::move(decided);
   }

@@ -25,10 +25,11 @@ struct ListOptions {
   std::string queue = {};
   std::string type = {};
   std::string group = {};
-  std::size_t limit = 0;  // 0: what the verb holds for right
+  std::string where = {};  // a query
+  std::size_t limit = 0;   // 0: what the verb holds for right
 };
 
-// Adds --state, --queue, --type, --group and --limit.
+// Adds --where, --state, --queue, --type, --group and --limit.
 void add_filter(CLI::App& verb, ListOptions& options, const std::string& states);
 
 // A filter for each state that is looked through. Fails with invalid_argument.
@@ -75,8 +76,12 @@ struct Tally {
   void keep(TaskId id, const Error& error);
 };
 
+struct Decision {
+  bool insist = false;      // of a replay
+  std::string reason = {};  // of a discard
+};
 [[nodiscard]] Result<void> carry_out(Client& client, std::span<const TaskId> ids, Fate fate,
-                                     bool insist, Tally& tally);
+                                     const Decision& decision, Tally& tally);
 
 // Says it and gives the exit code: 3 if something was kept as it is.
 int report(Io& io, const Tally& tally, Fate fate, bool json);

@@ -44,11 +44,11 @@ class MigrateVerb : public ::testing::Test {
 TEST_F(MigrateVerb, says_which_version_it_found_and_what_it_did) {
   const Ran first = migrate({path_});
   EXPECT_EQ(first.exit_code, kDone);
-  EXPECT_EQ(first.out, path_ + " was of schema 1, and is of schema 4 now\n");
+  EXPECT_EQ(first.out, path_ + " was of schema 1, and is of schema 5 now\n");
   EXPECT_EQ(first.err, "");
   const Ran again = migrate({"sqlite:" + path_});
   EXPECT_EQ(again.exit_code, kDone);
-  EXPECT_EQ(again.out, path_ + " is of schema 4, the newest: there was nothing to do\n");
+  EXPECT_EQ(again.out, path_ + " is of schema 5, the newest: there was nothing to do\n");
 }
 
 TEST_F(MigrateVerb, has_nothing_to_do_on_redis_and_says_no_password) {
@@ -61,9 +61,9 @@ TEST_F(MigrateVerb, has_nothing_to_do_on_redis_and_says_no_password) {
 
 TEST_F(MigrateVerb, says_it_to_programs) {
   EXPECT_EQ(migrate({path_, "--json"}).out,
-            R"({"file":")" + path_ + R"(","from":1,"to":4,"migrated":true})" + "\n");
+            R"({"file":")" + path_ + R"(","from":1,"to":5,"migrated":true})" + "\n");
   EXPECT_EQ(migrate({path_, "--json"}).out,
-            R"({"file":")" + path_ + R"(","from":4,"to":4,"migrated":false})" + "\n");
+            R"({"file":")" + path_ + R"(","from":5,"to":5,"migrated":false})" + "\n");
 }
 
 TEST_F(MigrateVerb, fails_where_there_is_no_store) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   holdfast tasks ls --state retrying --queue mails
+  holdfast tasks ls --where 'state:running,retrying attempts>=3 since:1h'
   holdfast tasks ls --type mail.send --limit 500 --json | jq -r .id
   holdfast tasks show 0193a7c4-1b5e-7c3a-9d2f-0123456789ab
   holdfast tasks cancel ID ID …          take back what has not ended
@@ -59,7 +60,8 @@ int decide(const Options& options, Io& io, Fate fate) {
   auto ids = parse_ids(options.ids);
   if (!ids) return complain(io, verb, ids.error());
   Tally tally;
-  if (auto done = carry_out(connected->client, *ids, fate, options.insist, tally); !done) {
+  if (auto done = carry_out(connected->client, *ids, fate, {.insist = options.insist}, tally);
+      !done) {
     return complain(io, verb, done.error());
   }
   return report(io, tally, fate, options.json);

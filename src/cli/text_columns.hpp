@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-// Text as a terminal shows it: one column a character.
+// Text as a terminal shows it: a column for each character, two for those that are wide, and none
+// for marks that stand with another.
 namespace holdfast::cli {
 
 // No line of a verb is wider.
@@ -13,7 +14,7 @@ inline constexpr std::size_t kColumns = 80;
 
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// The first `columns` characters, the last of them "…" if there are more.
+// As much of the text as has room in `columns`, with "…" at its end if there is more.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
 
 // 1234567 → 1,234,567

@@ -26,12 +26,21 @@ constexpr const char* kBrokers = "Dead letters of a broker";
 constexpr const char* kFinding = "Finding out";
 
 constexpr Verb kVerbs[] = {
-    {"serve", kRunning, add_serve},     {"worker", kRunning, add_worker},
-    {"submit", kLooking, add_submit},   {"tasks", kLooking, add_tasks},
-    {"dead", kLooking, add_dead},       {"queues", kLooking, add_queues},
-    {"recover", kBrokers, add_recover}, {"classify", kFinding, add_classify},
-    {"verify", kFinding, add_verify},   {"bench", kFinding, add_bench},
-    {"demo", kFinding, add_demo},       {"migrate", kFinding, add_migrate},
+    {"serve", kRunning, add_serve},
+    {"worker", kRunning, add_worker},
+    {"submit", kLooking, add_submit},
+    {"tasks", kLooking, add_tasks},
+    {"dead", kLooking, add_dead},
+    {"queues", kLooking, add_queues},
+    {"operations", kLooking, add_operations},
+    {"audit", kLooking, add_audit},
+    {"top", kLooking, add_top},
+    {"recover", kBrokers, add_recover},
+    {"classify", kFinding, add_classify},
+    {"verify", kFinding, add_verify},
+    {"bench", kFinding, add_bench},
+    {"demo", kFinding, add_demo},
+    {"migrate", kFinding, add_migrate},
 };
 
 bool is_verb(std::string_view word) {

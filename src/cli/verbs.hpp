@@ -13,16 +13,19 @@ namespace holdfast::cli {
 
 // One function for each verb, in a file of its own. It adds the verb to the program; when the
 // command line names it, it runs and sets `exit_code`.
+void add_audit(CLI::App& program, Io& io, int& exit_code);
 void add_classify(CLI::App& program, Io& io, int& exit_code);
 void add_bench(CLI::App& program, Io& io, int& exit_code);
 void add_dead(CLI::App& program, Io& io, int& exit_code);
 void add_demo(CLI::App& program, Io& io, int& exit_code);
 void add_migrate(CLI::App& program, Io& io, int& exit_code);
+void add_operations(CLI::App& program, Io& io, int& exit_code);
 void add_queues(CLI::App& program, Io& io, int& exit_code);
 void add_recover(CLI::App& program, Io& io, int& exit_code);
 void add_serve(CLI::App& program, Io& io, int& exit_code);
 void add_submit(CLI::App& program, Io& io, int& exit_code);
 void add_tasks(CLI::App& program, Io& io, int& exit_code);
+void add_top(CLI::App& program, Io& io, int& exit_code);
 void add_verify(CLI::App& program, Io& io, int& exit_code);
 void add_worker(CLI::App& program, Io& io, int& exit_code);
 

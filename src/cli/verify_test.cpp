@@ -59,7 +59,7 @@ TEST_F(VerifyVerb, shows_where_all_accepted_tasks_are) {  // N5
   EXPECT_EQ(ran.exit_code, 0);
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(ran.out, path_ +
-                         " (schema 4)\n"
+                         " (schema 5)\n"
                          "\n"
                          "                      here         removed\n"
                          "pending                  2\n"
@@ -115,7 +115,7 @@ TEST_F(VerifyVerb, says_everything_as_json) {
   lose_a_place();
   const Ran ran = verify({"--json"});
   EXPECT_EQ(ran.exit_code, 3);
-  EXPECT_THAT(ran.out, HasSubstr(R"("schema":4,"migrated":false,"readable":true,"accepted":8,)"
+  EXPECT_THAT(ran.out, HasSubstr(R"("schema":5,"migrated":false,"readable":true,"accepted":8,)"
                                  R"("present":{"pending":2,"retrying":1,"running":1,)"
                                  R"("succeeded":1,"failed":1,"dead":1,"canceled":1},)"));
   EXPECT_THAT(ran.out,
@@ -131,7 +131,7 @@ TEST_F(VerifyVerb, takes_the_url_that_programs_use) {
   path_ = "sqlite:" + path;
   const Ran ran = verify();
   EXPECT_EQ(ran.exit_code, 0);
-  EXPECT_THAT(ran.out, StartsWith(path + " (schema 4)\n"));
+  EXPECT_THAT(ran.out, StartsWith(path + " (schema 5)\n"));
   path_ = "sqlite:";
   EXPECT_EQ(verify().exit_code, 2);
 }
