@@ -1,7 +1,7 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test package simulate torture bench bench-peers coverage format lint clean install
+.PHONY: help run test package simulate torture bench bench-pages bench-peers coverage format lint clean install
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
@@ -37,6 +37,11 @@ bench: install ## measure, each figure beside its target (ARGS: options of Googl
 	@cmake --build --preset release --target holdfast_bench
 	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
 
+bench-pages: install ## the calls behind the dashboard, with a million tasks (ARGS: --calls N, --store FILE)
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target holdfast_bin page_store
+	@bench/pages.py build/release/holdfast build/release/bench/page_store $(ARGS)
+
 bench-peers: install ## Holdfast beside BullMQ, bee-queue and Sidekiq on one Redis (ARGS: --json FILE, --quick)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
@@ -51,7 +56,7 @@ torture: install ## kill workers again and again, and look what is left (STORE=r
 coverage: install ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html
 
-format: install ## lay out all C++ as .clang-format says
+format: install ## lay out all C++ and the dashboard
 	@scripts/format
 
 lint: install ## layout, clang-tidy and shellcheck; changes nothing
