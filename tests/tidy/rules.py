@@ -25,12 +25,13 @@ ARROWS: dict[str, set[str]] = {
     "inputs": {"include", "core", "wire", "ports", "io"},
     "engine": {"include", "core", "ports"},
     "recovery": {"include", "core", "wire", "ports"},
-    "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine"},
+    "triage": {"include", "core", "wire", "ports", "engine"},
+    "node": {"include", "core", "wire", "ports", "io", "stores", "handlers", "engine", "triage"},
     "seeing": {"include", "core", "wire", "ports", "engine"},
-    "http": {"include", "core", "wire", "ports", "io", "engine", "node", "seeing"},
+    "http": {"include", "core", "wire", "ports", "io", "engine", "triage", "node", "seeing"},
     "server": {
         "include", "core", "wire", "ports", "io", "config", "brokers", "handlers", "inputs", "engine",
-        "recovery", "node", "seeing", "http",
+        "recovery", "triage", "node", "seeing", "http",
     },
     "cli": {
         "include", "core", "wire", "ports", "io", "config", "recovery", "node", "http", "server",
