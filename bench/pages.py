@@ -145,6 +145,15 @@ CALLS = [
     Call("dead: of a queue", of_each("/v1/dead?queue={}&limit=50", "queues")),
     Call("dead: of a group", of_each("/v1/dead?group={}&limit=50", "groups")),
     Call("groups: 100 of them", pages("/v1/dead/groups?limit=100")),
+    Call("one group", of_each("/v1/dead/groups/{}", "groups")),
+    Call("a query: of a group", of_each("/v1/dead?q=group:{}&limit=50", "groups")),
+    Call("a query: by the error", pages("/v1/dead?q=error:refused&limit=50")),
+    Call("a query: that nothing matches", pages("/v1/dead?q=payload.none:1&limit=50")),
+    Call("count: of a state", always("/v1/tasks/count?q=state:dead")),
+    Call("count: of a group", of_each("/v1/tasks/count?q=group:{}", "groups")),
+    Call("count: what must be looked at", pages("/v1/tasks/count?q=state:dead+attempts>100")),
+    Call("operations", always("/v1/operations?limit=50")),
+    Call("audit", always("/v1/audit?limit=50")),
     Call("events: until connected", always("/v1/events"), opens_stream=True),
 ]
 

@@ -16,10 +16,10 @@ namespace holdfast::triage {
 // itself is sieved here, so that every store finds the same (N10).
 struct Search {
   Query query = {};
-  std::string cursor = {};  // Found::next of the page before
-  std::size_t limit = 100;  // most that are found
-  std::size_t most_looked = 5000;
-  bool payloads = false;  // wanted, needed or not
+  std::string cursor = {};         // Found::next of the page before
+  std::size_t limit = 100;         // most that are found
+  std::size_t most_looked = 2500;  // a page of it costs a few hundredths of a second
+  bool payloads = false;           // wanted, needed or not
 };
 
 struct Found {

@@ -1,5 +1,6 @@
 // What groups of failures are made of (N1), and turning their pages.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -238,7 +239,8 @@ TEST_P(StoreConformance, every_group_is_on_exactly_one_page) {
     if (group % 4 != 0) now_ += 1s;  // some are seen last at the same time
     (void)task_in(group % 5 == 0 ? State::failed : State::dead, Fingerprint(group << 60U | group));
   }
-  for (const std::size_t limit : {1U, 2U, 5U, 23U, 100U}) {
+  for (const std::size_t limit : {std::size_t(1), std::size_t(2), std::size_t(5), std::size_t(23),
+                                  std::numeric_limits<std::size_t>::max()}) {
     std::vector<WallTime> seen;
     std::set<Fingerprint> fingerprints;
     Groups verb{.limit = limit};

@@ -1,4 +1,6 @@
 // Notes on shelves: what belongs to no task and must not be lost.
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "conformance/store_conformance.hpp"
@@ -93,7 +95,8 @@ TEST_P(StoreConformance, notes_are_read_page_by_page) {
   }
   const std::vector<std::string> falling(rising.rbegin(), rising.rend());
   for (const bool latest_first : {false, true}) {
-    for (const std::size_t limit : {0U, 1U, 5U, 7U, 25U, 100U}) {
+    for (const std::size_t limit : {std::size_t(0), std::size_t(1), std::size_t(5), std::size_t(25),
+                                    std::size_t(100), std::numeric_limits<std::size_t>::max()}) {
       std::vector<std::string> seen;
       Notes verb{.shelf = "s", .latest_first = latest_first, .limit = limit};
       for (std::size_t pages = 0; pages <= 26; ++pages) {

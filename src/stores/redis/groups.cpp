@@ -20,6 +20,7 @@ using ports::Group;
 namespace {
 
 constexpr char kOrder = 'g';
+constexpr std::size_t kMostAsked = 1'000'000'000;  // a script's numbers do not go on for ever
 
 template <class Number>
 Number number_of(std::string_view text) {
@@ -83,7 +84,8 @@ void RedisStore::plan(Asked<ports::Groups>& asked) {
     call(scripts().groups, {"these", dead, failed});
   } else {
     // One more than wanted, to know whether there is a next page.
-    const std::string many = std::to_string(verb.limit == 0 ? 0 : verb.limit + 1);
+    const std::string many =
+        std::to_string(verb.limit == 0 ? 0 : std::min(verb.limit, kMostAsked) + 1);
     Words words{"page", many};
     std::string score;
     std::string name;
