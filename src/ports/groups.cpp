@@ -9,7 +9,8 @@ FailureKind came_by(const core::Transition& transition) noexcept {
   const auto& failure = transition.failure;
   if (failure && failure->kind == FailureKind::timeout) return FailureKind::timeout;
   const bool crashed = failure && failure->kind == FailureKind::crash;
-  return crashed || transition.event == core::Event::crash ? FailureKind::crash : FailureKind::error;
+  return crashed || transition.event == core::Event::crash ? FailureKind::crash
+                                                           : FailureKind::error;
 }
 
 std::int64_t slot_number(WallTime time) noexcept {

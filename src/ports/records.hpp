@@ -137,8 +137,8 @@ struct Group {
   WallTime first_seen{};    // when its first task came to it, which may have left again
   WallTime last_seen{};     // the latest that one came to it, likewise
   std::string example;      // the error text of the first; without one, why it is dead
-  // How all that ever came to it did: index: FailureKind. Those that came before this was counted are
-  // missing here, in `parts` and in `trend`.
+  // How all that ever came to it did: index: FailureKind. Those that came before this was counted
+  // are missing here, in `parts` and in `trend`.
   std::array<std::uint64_t, 3> came_by{};
   std::vector<Part> parts = {};      // the largest first, then by queue and type
   std::vector<Arrivals> trend = {};  // oldest first; slots without any are left out
