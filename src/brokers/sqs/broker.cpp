@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
@@ -107,6 +108,7 @@ class Sqs final : public ports::Broker {
   ~Sqs() override {
     door_->shut();
     ask([](Side& side) { side.end(); });
+    hand_over();
     thread_.join();
   }
   Sqs(const Sqs&) = delete;
@@ -206,9 +208,17 @@ class Sqs final : public ports::Broker {
     return ports::Depth{.ready = static_cast<std::uint64_t>(*number), .consumers = 0};
   }
 
-  template <class Ask>
-  void ask(Ask what) {
-    own_.post([this, what = std::move(what)]() mutable { what(*side_); });
+  // What is asked in one turn of the loop is handed over together, so it can share requests: SQS
+  // takes ten at a time, and wants to be paid for each.
+  void ask(std::move_only_function<void(Side&)> what) {
+    asked_.push_back(std::move(what));
+    if (asked_.size() == 1 && door_->is_open()) door_->post([this] { hand_over(); });
+  }
+  void hand_over() {
+    own_.post([this, all = std::exchange(asked_, {})]() mutable {
+      for (auto& what : all)
+        what(*side_);
+    });
   }
   template <class Ask>
   void ask_consumer(ports::ConsumerId consumer, Ask what) {
@@ -273,6 +283,7 @@ class Sqs final : public ports::Broker {
   const std::shared_ptr<Door> door_;
   std::map<ports::ConsumerId, Receiving> receivers_;
   ports::ConsumerId last_consumer_ = 0;
+  std::vector<std::move_only_function<void(Side&)>> asked_;
   io::Loop own_;
   Side* side_ = nullptr;  // the thread's
   std::thread thread_;
