@@ -109,7 +109,7 @@ struct OperationProgress {
   std::uint64_t total = 0;
   std::uint64_t done = 0;
   std::uint64_t refused = 0;
-  // What became of those that were brought back, as far as they are watched.
+  // What became of those that were brought back. Of a canary only: nobody waits for the others.
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "triage/find_each.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::triage {
@@ -17,6 +18,16 @@ constexpr std::size_t kKeptWatched = 20;  // across a crash: more than a stage o
 constexpr Duration kLookEvery = std::chrono::milliseconds(250);
 constexpr Duration kTellEvery = std::chrono::milliseconds(250);
 constexpr Duration kSaveEvery = std::chrono::seconds(5);
+
+using Records = std::vector<Result<ports::Find::Answer>>;
+
+std::vector<TaskId> ids_of(const std::vector<Claim>& claims) {
+  std::vector<TaskId> ids;
+  ids.reserve(claims.size());
+  for (const Claim& claim : claims)
+    ids.push_back(claim.id);
+  return ids;
+}
 
 }  // namespace
 
@@ -218,18 +229,15 @@ void OperationRun::send(std::size_t most) {
 void OperationRun::take_page(Found found) {
   note_.cursor = std::move(found.next);
   note_.at_end = note_.cursor.empty();
-  std::vector<TaskId> ids;
-  for (const ports::TaskRecord& record : found.tasks) {
+  for (const ports::TaskRecord& record : found.tasks)
     note_.flight.push_back({record.id, record.task.token.value});
-    ids.push_back(record.id);
-  }
-  if (ids.empty()) return go_on();
+  if (note_.flight.empty()) return go_on();
   if (const auto& rate = note_.operation.options.rate) {
-    const std::chrono::duration<double> takes(static_cast<double>(ids.size()) / *rate);
+    const std::chrono::duration<double> takes(static_cast<double>(note_.flight.size()) / *rate);
     next_send_ =
         std::max(next_send_, parts_.clock.now()) + std::chrono::duration_cast<Duration>(takes);
   }
-  save([this, ids = std::move(ids)]() mutable { decide(std::move(ids)); });
+  save([this] { decide(ids_of(note_.flight)); });
 }
 
 void OperationRun::decide(std::vector<TaskId> ids) {
@@ -244,31 +252,21 @@ void OperationRun::decide(std::vector<TaskId> ids) {
 }
 
 void OperationRun::decided(const std::vector<TaskId>& ids, const Parts::Decisions& decisions) {
-  OperationProgress& progress = note_.operation.progress;
-  auto& stage = note_.operation.stage;
-  const bool is_replay = note_.operation.action == OperationAction::replay;
-  for (std::size_t at = 0; at < ids.size(); ++at) {
-    const auto& decision = decisions[at];
-    if (!decision) {
-      // What cannot be told is looked at again; what was refused is settled.
-      const bool refused = decision.error().code == ErrorCode::conflict ||
-                           decision.error().code == ErrorCode::not_found;
-      if (!refused) return stumble(decision.error());
-    }
+  for (const auto& decision : decisions) {
+    if (decision) continue;
+    // What cannot be told is looked at again; what was refused is settled.
+    const bool refused = decision.error().code == ErrorCode::conflict ||
+                         decision.error().code == ErrorCode::not_found;
+    if (!refused) return stumble(decision.error());
   }
   for (std::size_t at = 0; at < ids.size(); ++at) {
-    if (!decisions[at]) {
-      ++progress.refused;
-      continue;
-    }
-    ++progress.done;
-    if (stage) ++stage->done;
-    if (is_replay && note_.watched.size() < kMostWatched) {
-      if (note_.watched.empty()) look_at_ = parts_.clock.now() + kLookEvery;
-      note_.watched.push_back({ids[at], decisions[at]->token.value});
+    if (decisions[at]) {
+      count_done({ids[at], decisions[at]->token.value});
+    } else {
+      ++note_.operation.progress.refused;
     }
   }
-  if (stage) stage->waiting = note_.watched.size();
+  if (auto& stage = note_.operation.stage) stage->waiting = note_.watched.size();
   note_.flight.clear();
   tell(false);
   go_on();
@@ -277,55 +275,41 @@ void OperationRun::decided(const std::vector<TaskId>& ids, const Parts::Decision
 // What was under way when it was written down last, in this life or another: what of it has
 // happened is counted, the rest is done now.
 void OperationRun::settle_flight() {
-  struct Settling {
-    std::vector<TaskId> open = {};
-    std::size_t left = 0;
-  };
-  auto settling = std::make_shared<Settling>();
-  settling->left = note_.flight.size();
+  find_each(parts_.reader, ids_of(note_.flight),
+            next_step([](OperationRun& run, const Records& records) {
+              for (const auto& record : records)
+                if (!record) return run.stumble(record.error());
+              run.backoff_.reset();
+              run.settle(std::exchange(run.note_.flight, {}), records);
+              if (run.note_.flight.empty()) return run.go_on();
+              run.decide(ids_of(run.note_.flight));
+            }));
+}
+
+void OperationRun::settle(const std::vector<Claim>& flight, const Records& records) {
   const std::string by = signature_of(note_.operation);
-  const auto flight = note_.flight;
-  auto all_found = std::make_shared<std::vector<std::optional<ports::TaskRecord>>>(flight.size());
-  auto when_found = std::make_shared<std::move_only_function<void(std::optional<Error>)>>(
-      next_step([settling, all_found, flight, by](OperationRun& run, std::optional<Error> error) {
-        if (error) return run.stumble(*error);
-        run.backoff_.reset();
-        OperationProgress& progress = run.note_.operation.progress;
-        for (std::size_t at = 0; at < flight.size(); ++at) {
-          const auto& record = (*all_found)[at];
-          const core::Token before{flight[at].token};
-          if (record && record->task.token == before) {
-            settling->open.push_back(flight[at].id);
-          } else if (record && was_decided_by(*record, before, by)) {
-            ++progress.done;
-            if (auto& stage = run.note_.operation.stage) ++stage->done;
-            if (run.note_.watched.size() < kMostWatched) {
-              run.note_.watched.push_back({flight[at].id, flight[at].token + 1});
-            }
-          } else {
-            ++progress.refused;
-          }
-        }
-        run.note_.flight.clear();
-        for (const TaskId& id : settling->open) {
-          const auto claim = std::ranges::find(flight, id, &Claim::id);
-          run.note_.flight.push_back(*claim);
-        }
-        if (settling->open.empty()) return run.go_on();
-        run.decide(std::move(settling->open));
-      }));
   for (std::size_t at = 0; at < flight.size(); ++at) {
-    ports::lane_ask(parts_.reader, ports::Find{flight[at].id},
-                    [settling, all_found, when_found, at](Result<ports::Find::Answer> found) {
-                      if (settling->left == 0) return;  // one has failed
-                      if (!found) {
-                        settling->left = 0;
-                        return (*when_found)(found.error());
-                      }
-                      (*all_found)[at] = *std::move(found);
-                      if (--settling->left == 0) (*when_found)(std::nullopt);
-                    });
+    const std::optional<ports::TaskRecord>& record = *records[at];
+    const core::Token before{flight[at].token};
+    if (record && record->task.token == before) {
+      note_.flight.push_back(flight[at]);
+    } else if (record && was_decided_by(*record, before, by)) {
+      count_done({flight[at].id, flight[at].token + 1});
+    } else {
+      ++note_.operation.progress.refused;
+    }
   }
+}
+
+// Done with: and watched, if it is a canary's. Nobody waits for what a whole replay comes to, whose
+// dead letters show in their groups.
+void OperationRun::count_done(const Claim& claim) {
+  Operation& operation = note_.operation;
+  ++operation.progress.done;
+  if (operation.stage) ++operation.stage->done;
+  if (!operation.options.canary || note_.watched.size() >= kMostWatched) return;
+  if (note_.watched.empty()) look_at_ = parts_.clock.now() + kLookEvery;
+  note_.watched.push_back(claim);
 }
 
 void OperationRun::look_at_watched() {
@@ -333,27 +317,19 @@ void OperationRun::look_at_watched() {
   const std::size_t many = std::min(note_.watched.size(), kLookedAtOnce);
   const std::vector<Claim> some(note_.watched.begin(),
                                 note_.watched.begin() + static_cast<std::ptrdiff_t>(many));
-  auto left = std::make_shared<std::size_t>(many);
-  auto fates = std::make_shared<std::vector<Fate>>(many, Fate::unknown);
-  auto when_known =
-      std::make_shared<std::move_only_function<void()>>(next_step([fates, some](OperationRun& run) {
-        auto& watched = run.note_.watched;
-        watched.erase(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(some.size()));
-        for (std::size_t at = 0; at < some.size(); ++at)
-          run.judged(some[at], (*fates)[at]);
-        if (auto& stage = run.note_.operation.stage) stage->waiting = watched.size();
-        run.tell(false);
-        run.go_on();
-      }));
-  for (std::size_t at = 0; at < many; ++at) {
-    ports::lane_ask(parts_.reader, ports::Find{some[at].id},
-                    [left, fates, when_known, at,
-                     token = some[at].token](const Result<ports::Find::Answer>& found) {
-                      // What cannot be told now is looked at again.
-                      if (found) (*fates)[at] = fate_of(*found, {token});
-                      if (--*left == 0) (*when_known)();
-                    });
-  }
+  find_each(parts_.reader, ids_of(some), next_step([some](OperationRun& run, const Records& found) {
+              auto& watched = run.note_.watched;
+              watched.erase(watched.begin(),
+                            watched.begin() + static_cast<std::ptrdiff_t>(some.size()));
+              for (std::size_t at = 0; at < some.size(); ++at) {
+                // What cannot be told now is looked at again.
+                const core::Token token{some[at].token};
+                run.judged(some[at], found[at] ? fate_of(*found[at], token) : Fate::unknown);
+              }
+              if (auto& stage = run.note_.operation.stage) stage->waiting = watched.size();
+              run.tell(false);
+              run.go_on();
+            }));
 }
 
 void OperationRun::judged(const Claim& claim, Fate fate) {

@@ -84,9 +84,13 @@ class OperationRun : public std::enable_shared_from_this<OperationRun> {
   void plan_page();
   void planned();
   void begin();
+  using Claim = wire::OperationNote::Claim;
   void settle_flight();
+  void settle(const std::vector<Claim>& flight,
+              const std::vector<Result<ports::Find::Answer>>& records);
+  void count_done(const Claim& claim);
   void look_at_watched();
-  void judged(const wire::OperationNote::Claim& claim, Fate fate);
+  void judged(const Claim& claim, Fate fate);
   void work();
   [[nodiscard]] std::size_t room() const;
   void send(std::size_t most);

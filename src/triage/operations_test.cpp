@@ -38,25 +38,37 @@ struct TriageWorld : engine::testing::World {
 
   void begin_triage() {
     audit.emplace(lane, lane, clock, random, Logger());
-    operations.emplace(
-        Parts{.loop = loop,
-              .writer = lane,
-              .reader = lane,
-              .clock = clock,
-              .random = random,
-              .runner = "here",
-              .decide =
-                  [this](const std::vector<TaskId>& all, const Parts::Decision& decision,
-                         std::move_only_function<void(Parts::Decisions)> then) {
-                    decide(all, decision, std::move(then));
-                  },
-              .would_replay =
-                  [this](const ports::TaskRecord& record, const core::ReplayOptions& options) {
-                    return engine->would_replay(record, options);
-                  }},
-        *audit);
+    operations.emplace(parts_of("here"), *audit);
     operations->start();
     loop.settle();
+  }
+
+  // One of several servers on this store.
+  std::unique_ptr<Operations> another(const std::string& runner) {
+    Parts parts = parts_of(runner);
+    parts.is_shared = true;
+    auto made = std::make_unique<Operations>(std::move(parts), *audit);
+    made->start();
+    loop.settle();
+    return made;
+  }
+
+  Parts parts_of(const std::string& runner) {
+    return {.loop = loop,
+            .writer = lane,
+            .reader = lane,
+            .clock = clock,
+            .random = random,
+            .runner = runner,
+            .decide =
+                [this](const std::vector<TaskId>& all, const Parts::Decision& decision,
+                       std::move_only_function<void(Parts::Decisions)> then) {
+                  decide(all, decision, std::move(then));
+                },
+            .would_replay =
+                [this](const ports::TaskRecord& record, const core::ReplayOptions& options) {
+                  return engine->would_replay(record, options);
+                }};
   }
 
   void decide(const std::vector<TaskId>& all, const Parts::Decision& decision,
@@ -308,6 +320,86 @@ TEST(Operations, N2_a_crash_at_any_step_loses_nothing_and_does_nothing_twice) {
     for (const TaskId& one : world.ids)
       ASSERT_EQ(world.record(one).task.spent.replays, 1) << crash_after;
   }
+}
+
+// Two servers share a store. The one that has begun a replay dies; the other takes it once nobody
+// has touched it for long, and not before.
+TEST(Operations, N2_another_server_goes_on_with_what_one_has_left) {
+  TriageWorld world;
+  world.die(100);
+  world.mend();
+  auto first = world.another("first");
+  const auto second = world.another("second");
+  std::string id;
+  first->begin({.query = "state:dead", .options = {.rate = 10}, .start = true}, "alice",
+               [&](auto told) { id = told->id; });
+  world.loop.pass(3s);
+  const auto done_before = world.find(id).progress.done;
+  EXPECT_NEAR(static_cast<double>(done_before), 30, 6);
+  first.reset();
+  world.loop.pass(20s);
+  EXPECT_EQ(world.find(id).progress.done, done_before);
+  world.loop.pass(40s);
+  const Operation done = world.find(id);
+  EXPECT_EQ(done.state, OperationState::done);
+  EXPECT_EQ(done.progress.done, 100U);
+  for (const TaskId& one : world.ids)
+    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+}
+
+TEST(Operations, N2_one_that_goes_on_is_left_to_its_server) {
+  TriageWorld world;
+  world.die(100);
+  world.mend();
+  const auto first = world.another("first");
+  const auto second = world.another("second");
+  std::string id;
+  int told_by_second = 0;
+  second->on_change([&](const Operation&) { ++told_by_second; });
+  first->begin({.query = "state:dead", .options = {.rate = 1}, .start = true}, "alice",
+               [&](auto told) { id = told->id; });
+  world.loop.pass(2min);
+  EXPECT_EQ(world.find(id).state, OperationState::done);
+  EXPECT_EQ(world.find(id).progress.done, 100U);
+  EXPECT_EQ(world.decided, 100U);
+  EXPECT_EQ(told_by_second, 0);
+}
+
+// Whoever steers it has it from then on; the other notices before it does anything more.
+TEST(Operations, N2_any_server_can_pause_what_another_runs) {
+  TriageWorld world;
+  world.die(100);
+  world.mend();
+  const auto first = world.another("first");
+  const auto second = world.another("second");
+  std::string id;
+  first->begin({.query = "state:dead", .options = {.rate = 10}, .start = true}, "alice",
+               [&](auto told) { id = told->id; });
+  world.loop.pass(3s);
+  std::optional<Result<Operation>> answer;
+  second->step(id, OperationStep::pause, "", "bob", [&](auto told) { answer = std::move(told); });
+  world.loop.pass(1s);
+  ASSERT_TRUE(answer && *answer) << (*answer).error().text();
+  EXPECT_EQ((*answer)->state, OperationState::paused);
+  const auto decided = world.decided;
+  world.loop.pass(2min);
+  EXPECT_EQ(world.decided, decided);
+  EXPECT_EQ(world.find(id).state, OperationState::paused);
+  second->step(id, OperationStep::resume, "", "bob", [&](auto told) { answer = std::move(told); });
+  world.loop.pass(1min);
+  const Operation done = world.find(id);
+  EXPECT_EQ(done.state, OperationState::done);
+  EXPECT_EQ(done.progress.done + done.progress.refused, 100U);
+  for (const TaskId& one : world.ids)
+    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+}
+
+TEST(Operations, N2_what_a_whole_replay_comes_to_is_not_counted) {
+  TriageWorld world;
+  world.die(20);
+  const Operation done = world.begin({.query = "state:dead", .start = true}, 10s);
+  EXPECT_EQ(done.progress.succeeded, 0U);
+  EXPECT_EQ(done.progress.failed, 0U);
 }
 
 TEST(Operations, N2_a_store_that_is_away_for_a_while_is_waited_for) {

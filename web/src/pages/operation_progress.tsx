@@ -14,6 +14,7 @@ export function OperationProgress({ operation }: { operation: Operation }) {
   const part = percent(Math.min(1, share));
   const left = timeLeft(operation, useNow());
   const replays = operation.action === "replay";
+  const canary = replays && operation.options.canary;
   return (
     <Card
       title="Progress"
@@ -24,9 +25,9 @@ export function OperationProgress({ operation }: { operation: Operation }) {
       </div>
       <dl class="figures" aria-live="polite">
         <Figure name={replays ? "brought back" : "discarded"} value={done} of={total} />
-        {replays && <Figure name="succeeded" value={succeeded} tone="green" />}
-        {replays && <Figure name="failed again" value={failed} tone={failed > 0 ? "red" : ""} />}
-        {replays && <Figure name="under way" value={Math.max(0, done - succeeded - failed)} tone="blue" />}
+        {canary && <Figure name="succeeded" value={succeeded} tone="green" />}
+        {canary && <Figure name="failed again" value={failed} tone={failed > 0 ? "red" : ""} />}
+        {canary && <Figure name="under way" value={Math.max(0, done - succeeded - failed)} tone="blue" />}
         <Figure name="refused" value={refused} />
       </dl>
       {failed > 0 && operation.query && (
@@ -34,7 +35,7 @@ export function OperationProgress({ operation }: { operation: Operation }) {
           <a href={tasksHref(both(operation.query, "replays>0"))}>See those that failed again</a>
         </p>
       )}
-      {operation.options.canary && replays && <Stages operation={operation} />}
+      {canary && <Stages operation={operation} />}
     </Card>
   );
 }

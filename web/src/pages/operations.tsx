@@ -121,7 +121,11 @@ function Progress({ operation }: { operation: Operation }) {
       <ProgressBar operation={operation} />
       <span
         class="small faint nowrap"
-        title={`${count(done)} of ${count(total)}; ${count(succeeded)} succeeded, ${count(failed)} failed`}
+        title={
+          operation.options.canary
+            ? `${count(done)} of ${count(total)}; ${count(succeeded)} succeeded, ${count(failed)} failed`
+            : `${count(done)} of ${count(total)}`
+        }
       >
         {compact(done)} of {compact(total)} · {percent(share)}
       </span>
@@ -137,8 +141,14 @@ export function ProgressBar({ operation }: { operation: Operation }) {
       total={total}
       label={`${count(done)} of ${count(total)} done`}
       parts={
-        operation.action === "discard"
-          ? [{ tone: "accent", value: done, label: "discarded" }]
+        !operation.options.canary
+          ? [
+              {
+                tone: "accent",
+                value: done,
+                label: operation.action === "discard" ? "discarded" : "brought back",
+              },
+            ]
           : [
               { tone: "green", value: succeeded, label: "succeeded" },
               { tone: "red", value: failed, label: "failed again" },
