@@ -10,6 +10,7 @@
 #include "cli/task_output.hpp"
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
+#include "wire/audit_json.hpp"
 #include "wire/operation_json.hpp"
 
 namespace holdfast::cli {

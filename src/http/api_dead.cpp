@@ -7,9 +7,9 @@
 
 #include "http/api.hpp"
 #include "http/api_support.hpp"
-#include "node/edit.hpp"
 #include "node/node.hpp"
 #include "node/task_words.hpp"
+#include "triage/operation_rules.hpp"
 #include "wire/dead_json.hpp"
 #include "wire/group_json.hpp"
 #include "wire/task_json.hpp"
@@ -98,15 +98,10 @@ void Api::add_dead(Routes& routes) {
 }
 
 void Api::groups(const Request& request, Reply reply) {
-  std::size_t limit = 100;
-  if (const auto given = request.parameter("limit")) {
-    const auto read = count_in(*given, 1000);
-    if (!read) return reply(problem(400, "limit: is no number from 1 to 1000"));
-    limit = *read;
-  }
+  auto page = page_of(request);
+  if (!page) return reply(problem(page.error()));
   ports::lane_ask(node_.reader(),
-                  ports::Groups{.limit = limit,
-                                .cursor = std::string(request.parameter("cursor").value_or(""))},
+                  ports::Groups{.limit = page->limit, .cursor = std::move(page->cursor)},
                   [now = clock_.wall_now(),
                    reply = std::move(reply)](Result<ports::Groups::Answer> found) mutable {
                     if (!found) return reply(problem(found.error()));
@@ -157,7 +152,7 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
 // Each task is decided by itself, by its own rules, and all of them in one batch of the store.
 void Api::decide_each(std::vector<TaskId> ids, Wanted wanted, std::string next, Reply reply) {
   const bool discards = wanted.fate == Fate::discard;
-  const std::string by = node::signed_by(wanted.who, wanted.reason);
+  const std::string by = triage::signed_by(wanted.who, wanted.reason);
   auto gathering =
       std::make_shared<Gathering>(Gathering{.node = node_,
                                             .entry = {.who = std::move(wanted.who),

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <charconv>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,13 +49,31 @@ template <class Write>
   });
 }
 
-// From 1 to `most`; nothing: it is no such number.
-[[nodiscard]] inline std::optional<std::size_t> count_in(std::string_view text, std::size_t most) {
+// How many of a list a page of it has.
+[[nodiscard]] inline Result<std::size_t> limit_of(std::string_view text) {
+  constexpr std::size_t kMost = 1000;
   std::size_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [read_to, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || read_to != end || value < 1 || value > most) return std::nullopt;
-  return value;
+  if (error == std::errc() && read_to == end && value >= 1 && value <= kMost) return value;
+  return fail(
+      ErrorCode::invalid_argument, "list",
+      "limit: \"" + std::string(text) + "\" is no number from 1 to " + std::to_string(kMost));
+}
+
+struct Page {
+  std::size_t limit = 100;
+  std::string cursor = {};
+};
+
+[[nodiscard]] inline Result<Page> page_of(const Request& request) {
+  Page page{.cursor = std::string(request.parameter("cursor").value_or(""))};
+  if (const auto given = request.parameter("limit")) {
+    const auto limit = limit_of(*given);
+    if (!limit) return std::unexpected(limit.error());
+    page.limit = *limit;
+  }
+  return page;
 }
 
 }  // namespace holdfast::http

@@ -18,8 +18,6 @@
 namespace holdfast::http {
 namespace {
 
-constexpr std::size_t kMostListed = 1000;
-
 // What was handed in, and the answers as far as they are known.
 struct Handed {
   bool is_array = false;
@@ -77,11 +75,8 @@ Result<TaskFilter> filter_of(const Request& request) {
     } else if (name == "cursor") {
       filter.cursor = value;
     } else if (name == "limit") {
-      const auto limit = count_in(value, kMostListed);
-      if (!limit) {
-        return fail(ErrorCode::invalid_argument, "list",
-                    fmt::format("limit: \"{}\" is no number from 1 to {}", value, kMostListed));
-      }
+      const auto limit = limit_of(value);
+      if (!limit) return std::unexpected(limit.error());
       filter.limit = *limit;
     } else {
       constexpr std::array<std::string_view, 7> kNames = {"q",     "state",  "queue", "type",

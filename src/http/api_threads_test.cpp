@@ -11,6 +11,7 @@
 #include "http/api_triage.hpp"
 #include "http/page.hpp"
 #include "node/registry.hpp"
+#include "wire/audit_json.hpp"
 #include "wire/claims.hpp"
 #include "wire/dead_json.hpp"
 #include "wire/operation_json.hpp"

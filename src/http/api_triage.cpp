@@ -9,31 +9,15 @@
 #include "node/edit.hpp"
 #include "node/node.hpp"
 #include "node/task_words.hpp"
+#include "triage/operation_rules.hpp"
 #include "triage/search.hpp"
+#include "wire/audit_json.hpp"
 #include "wire/dead_json.hpp"
 #include "wire/group_json.hpp"
 #include "wire/operation_json.hpp"
 
 namespace holdfast::http {
 namespace {
-
-constexpr std::size_t kMostListed = 1000;
-
-struct Page {
-  std::size_t limit = 100;
-  std::string cursor = {};
-};
-
-std::expected<Page, Response> page_of(const Request& request) {
-  Page page;
-  page.cursor = request.parameter("cursor").value_or("");
-  if (const auto given = request.parameter("limit")) {
-    const auto read = count_in(*given, kMostListed);
-    if (!read) return std::unexpected(problem(400, "limit: is no number from 1 to 1000"));
-    page.limit = *read;
-  }
-  return page;
-}
 
 // What an answer that can be written is told with.
 auto told_as(int status, Reply reply) {
@@ -114,7 +98,7 @@ void TriageApi::begin(const Request& request, Reply reply) {
 
 void TriageApi::operations(const Request& request, Reply reply) {
   auto page = page_of(request);
-  if (!page) return reply(std::move(page).error());
+  if (!page) return reply(problem(page.error()));
   node_.operations().page(page->limit, std::move(page->cursor), told_as(200, std::move(reply)));
 }
 
@@ -125,7 +109,7 @@ void TriageApi::audit(const Request& request, Reply reply) {
                   .source = std::make_shared<AuditExport>(node_)});
   }
   auto page = page_of(request);
-  if (!page) return reply(std::move(page).error());
+  if (!page) return reply(problem(page.error()));
   node_.audit().page(page->limit, std::move(page->cursor), told_as(200, std::move(reply)));
 }
 
@@ -160,7 +144,7 @@ void TriageApi::discard(const Request& request, Reply reply) {
   if (!reason) return reply(problem(reason.error()));
   const std::string who = request.caller.name;
   node_.ask_engine<core::Transition>(
-      [id = *id, by = node::signed_by(who, *reason)](engine::Engine& engine, auto then) {
+      [id = *id, by = triage::signed_by(who, *reason)](engine::Engine& engine, auto then) {
         engine.discard(id, std::move(then), by);
       },
       [this, id = *id, who, reason = *reason,

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "node/node.hpp"
-#include "wire/operation_json.hpp"
+#include "wire/audit_json.hpp"
 
 namespace holdfast::http {
 namespace {

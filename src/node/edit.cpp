@@ -3,13 +3,10 @@
 #include <memory>
 #include <utility>
 
-#include "core/utf8.hpp"
 #include "node/task_words.hpp"
 
 namespace holdfast::node {
 namespace {
-
-constexpr std::size_t kMostReasonBytes = 100;
 
 struct Editing {
   Node& node;
@@ -92,12 +89,6 @@ void edit_task(Node& node, TaskId id, Client::Edit edit, std::string who,
     if (!copy) return editing->then(std::unexpected(std::move(copy).error()));
     hand_in(editing, *std::move(copy));
   });
-}
-
-std::string signed_by(std::string_view who, std::string_view reason) {
-  std::string text(who);
-  if (!reason.empty()) text += ": " + std::string(utf8_prefix(reason, kMostReasonBytes));
-  return text;
 }
 
 }  // namespace holdfast::node

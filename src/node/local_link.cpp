@@ -9,6 +9,7 @@
 #include "node/link.hpp"
 #include "node/registry.hpp"
 #include "node/task_words.hpp"
+#include "triage/operation_rules.hpp"
 #include "triage/search.hpp"
 #include "wire/operation_json.hpp"
 
@@ -74,7 +75,8 @@ class LocalLink final : public Link {
 
   Result<Client::Answers> discard(std::span<const TaskId> ids, const std::string& reason) override {
     return without_values(with([&](Node& node) {
-      return node.decide(ids, {.action = OperationAction::discard, .by = signed_by(kWho, reason)});
+      return node.decide(
+          ids, {.action = OperationAction::discard, .by = triage::signed_by(kWho, reason)});
     }));
   }
 

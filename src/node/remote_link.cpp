@@ -13,6 +13,7 @@
 #include "node/link.hpp"
 #include "node/remote_connection.hpp"
 #include "node/remote_server.hpp"
+#include "wire/audit_json.hpp"
 #include "wire/dead_json.hpp"
 #include "wire/group_json.hpp"
 #include "wire/operation_json.hpp"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "wire/audit_json.hpp"
 #include "wire/json_writer.hpp"
-#include "wire/operation_json.hpp"
 
 namespace holdfast::triage {
 namespace {

@@ -77,12 +77,14 @@ bool was_decided_by(const ports::TaskRecord& record, core::Token before, std::st
   });
 }
 
-std::string signature_of(const Operation& operation) {
-  std::string text = fmt::format("{}, operation {}", operation.by, operation.id);
-  if (!operation.reason.empty()) {
-    text += ": " + std::string(utf8_prefix(operation.reason, kMostReasonInHistory));
-  }
+std::string signed_by(std::string_view who, std::string_view reason) {
+  std::string text(who);
+  if (!reason.empty()) text += ": " + std::string(utf8_prefix(reason, kMostReasonInHistory));
   return text;
+}
+
+std::string signature_of(const Operation& operation) {
+  return signed_by(fmt::format("{}, operation {}", operation.by, operation.id), operation.reason);
 }
 
 Result<void> take_step(Operation& operation, OperationStep step, WallTime now) {

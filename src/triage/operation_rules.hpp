@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <holdfast/operation.hpp>
 #include <holdfast/result.hpp>
@@ -30,7 +31,9 @@ enum class Fate : std::uint8_t {
 [[nodiscard]] bool was_decided_by(const ports::TaskRecord& record, core::Token before,
                                   std::string_view by);
 
-// Who is said to have decided, in the history of a task.
+// Who is said to have decided, in the history of a task: "alice: reason", of which the beginning is
+// enough there. The audit has all of it.
+[[nodiscard]] std::string signed_by(std::string_view who, std::string_view reason);
 [[nodiscard]] std::string signature_of(const Operation& operation);
 
 // What a step makes of an operation; conflict where its state does not allow it.

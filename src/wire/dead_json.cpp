@@ -22,14 +22,6 @@ namespace {
   return fault(fmt::format("{} is not from 1 to {}", out.limit, DeadRequest::kMost));
 }
 
-constexpr std::size_t kMostReasonBytes = 500;
-
-[[nodiscard]] Read read_short(const JsonValue& value, std::string& out) {
-  if (Read done = read(value, out); !done) return done;
-  if (out.size() <= kMostReasonBytes) return {};
-  return fault(fmt::format("{} bytes, of at most {}", out.size(), kMostReasonBytes));
-}
-
 [[nodiscard]] Read read_ids(const JsonValue& value, DeadRequest& out) {
   if (Read done = read(value, out.ids); !done) return done;
   if (out.ids.empty()) return fault("names no task");
@@ -57,7 +49,7 @@ constexpr auto kRequestFields = std::to_array<Field<DeadRequest>>({
     field<&DeadRequest::deadline>("deadline"),
     field<&DeadRequest::reset>("reset"),
     {{.name = "reason"},
-     [](const JsonValue& value, DeadRequest& out) { return read_short(value, out.reason); }},
+     [](const JsonValue& value, DeadRequest& out) { return read_reason(value, out.reason); }},
 });
 
 constexpr auto kEditFields = std::to_array<Field<EditRequest>>({
@@ -78,7 +70,7 @@ struct Reason {
 };
 constexpr auto kReasonFields = std::to_array<Field<Reason>>({
     {{.name = "reason"},
-     [](const JsonValue& value, Reason& out) { return read_short(value, out.reason); }},
+     [](const JsonValue& value, Reason& out) { return read_reason(value, out.reason); }},
 });
 
 constexpr auto kRefusedFields = std::to_array<Field<DeadRefused>>({

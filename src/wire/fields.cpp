@@ -173,6 +173,13 @@ Read read(const JsonValue& value, FailureKind& out) {
   return read_word(value, std::array{error, timeout, crash}, "a kind of failure", out);
 }
 
+Read read_reason(const JsonValue& value, std::string& out) {
+  constexpr std::size_t kMost = 500;
+  if (Read done = read(value, out); !done) return done;
+  if (out.size() <= kMost) return {};
+  return fault(fmt::format("{} bytes, of at most {}", out.size(), kMost));
+}
+
 Read read_json_bytes(const JsonValue& value, std::string& out) {
   out = value.text;
   return {};

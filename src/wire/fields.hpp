@@ -50,6 +50,9 @@ using Read = std::expected<void, Fault>;
 [[nodiscard]] Read read(const JsonValue& value, DeadReason& out);
 [[nodiscard]] Read read(const JsonValue& value, FailureKind& out);
 
+// Why somebody decides so: at most 500 bytes.
+[[nodiscard]] Read read_reason(const JsonValue& value, std::string& out);
+
 // Bytes in one of their three forms: see bytes.hpp.
 [[nodiscard]] Read read_json_bytes(const JsonValue& value, std::string& out);
 [[nodiscard]] Read read_base64_bytes(const JsonValue& value, std::string& out);

@@ -12,7 +12,6 @@ namespace holdfast::wire {
 namespace {
 
 constexpr std::size_t kMostIds = 1000;
-constexpr std::size_t kMostReasonBytes = 500;
 
 template <class Word>
 [[nodiscard]] Read read_word(const JsonValue& value, Word last, std::string_view what, Word& out) {
@@ -58,12 +57,6 @@ template <class Word>
   if (out.ids.empty()) return fault("names no task");
   if (out.ids.size() <= kMostIds) return {};
   return fault(fmt::format("{} tasks, of at most {}", out.ids.size(), kMostIds));
-}
-
-[[nodiscard]] Read read_reason(const JsonValue& value, std::string& out) {
-  if (Read done = read(value, out); !done) return done;
-  if (out.size() <= kMostReasonBytes) return {};
-  return fault(fmt::format("{} bytes, of at most {}", out.size(), kMostReasonBytes));
 }
 
 // Those of the options that a request has beside its other fields.
@@ -160,18 +153,6 @@ using Claim = OperationNote::Claim;
 constexpr auto kClaimFields = std::to_array<Field<Claim>>({
     required<&Claim::id>("id"),
     required<&Claim::token>("token"),
-});
-
-constexpr auto kAuditFields = std::to_array<Field<AuditEntry>>({
-    required<&AuditEntry::id>("id"),
-    required<&AuditEntry::time>("time"),
-    required<&AuditEntry::who>("who"),
-    required<&AuditEntry::action>("action"),
-    field<&AuditEntry::what>("what"),
-    field<&AuditEntry::count>("count"),
-    field<&AuditEntry::refused>("refused"),
-    field<&AuditEntry::reason>("reason"),
-    field<&AuditEntry::operation>("operation"),
 });
 
 constexpr auto kCountFields = std::to_array<Field<TaskCount>>({
@@ -283,9 +264,6 @@ static Read read(const JsonValue& value, OperationProgress& out) {
 }
 static Read read(const JsonValue& value, Claim& out) {
   return read_object<Claim>(value, kClaimFields, Unknown::passed_over, out);
-}
-static Read read(const JsonValue& value, AuditEntry& out) {
-  return read_object<AuditEntry>(value, kAuditFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, OperationOptions& out) {
   OptionsForm form;
@@ -413,37 +391,6 @@ Result<OperationPage> read_operations(std::string_view json) {
       field<&OperationPage::next>("next"),
   });
   return read_document<OperationPage>(json, kFields, kAnswer);
-}
-
-void write(JsonWriter& writer, const AuditEntry& entry) {
-  writer.begin_object().key("id").text(entry.id).key("time").time(entry.time);
-  writer.key("who").text(entry.who).key("action").text(entry.action);
-  writer.key("what").text(entry.what).key("count").number(entry.count);
-  writer.key("refused").number(entry.refused);
-  if (!entry.reason.empty()) writer.key("reason").text(entry.reason);
-  if (!entry.operation.empty()) writer.key("operation").text(entry.operation);
-  writer.end_object();
-}
-
-void write(JsonWriter& writer, const AuditPage& page) {
-  writer.begin_object().key("entries").begin_array();
-  for (const AuditEntry& entry : page.entries)
-    write(writer, entry);
-  writer.end_array();
-  if (!page.next.empty()) writer.key("next").text(page.next);
-  writer.end_object();
-}
-
-Result<AuditEntry> read_audit_entry(std::string_view json) {
-  return read_document<AuditEntry>(json, kAuditFields, kAnswer);
-}
-
-Result<AuditPage> read_audit(std::string_view json) {
-  constexpr auto kFields = std::to_array<Field<AuditPage>>({
-      required<&AuditPage::entries>("entries"),
-      field<&AuditPage::next>("next"),
-  });
-  return read_document<AuditPage>(json, kFields, kAnswer);
 }
 
 void write(JsonWriter& writer, const TaskCount& count) {

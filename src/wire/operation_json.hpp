@@ -10,7 +10,7 @@
 
 #include "wire/json_writer.hpp"
 
-// Operations and the audit: as the server answers and keeps them, and as a client reads them.
+// Operations, as the server answers and keeps them, and as a client reads them.
 // Readers of requests fail with invalid_argument, those of answers and of what is kept with
 // corrupt.
 namespace holdfast::wire {
@@ -30,11 +30,6 @@ void write(JsonWriter& writer, const Operation& operation);
 void write(JsonWriter& writer, const OperationPage& page);
 [[nodiscard]] Result<Operation> read_operation(std::string_view json);
 [[nodiscard]] Result<OperationPage> read_operations(std::string_view json);
-
-void write(JsonWriter& writer, const AuditEntry& entry);
-void write(JsonWriter& writer, const AuditPage& page);
-[[nodiscard]] Result<AuditEntry> read_audit_entry(std::string_view json);
-[[nodiscard]] Result<AuditPage> read_audit(std::string_view json);
 
 void write(JsonWriter& writer, const TaskCount& count);
 [[nodiscard]] Result<TaskCount> read_count(std::string_view json);
