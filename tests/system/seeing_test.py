@@ -160,8 +160,11 @@ class SeeingTest(serve_test.SystemTest):
         for _ in range(40):  # more than the sockets between us hold
             self.assertEqual(server.call("POST", "/v1/tasks", tasks)[0], 201)
         told = 0
-        while slow.next():
-            told += 1
+        try:
+            while slow.next():
+                told += 1
+        except http.client.IncompleteRead:
+            pass  # nothing could be written to it for half a minute: then it is cut off in the middle
         self.assertLess(told, 41_000)
         self.assertLess(server.memory_mb() - before, 30)
         self.assertEqual(self.read_events(server, last=slow.last).next()[0], "reset")

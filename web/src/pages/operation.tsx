@@ -137,7 +137,7 @@ function Why({ operation }: { operation: Operation }) {
     >
       <p>{operation.why}</p>
       {operation.state === "stopped" && (
-        <p class="faint">Mend what is broken, then resume: it goes on with the same stage.</p>
+        <p class="faint">Resume looks at everything anew, and begins with one task again.</p>
       )}
     </Notice>
   );

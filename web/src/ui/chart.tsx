@@ -26,9 +26,15 @@ interface ChartProps {
 
 const height = 168;
 const leastSpan = 300; // seconds; a server that has just started has not seen more
+const youngPoints = 5;
 
 function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+// A line of one point cannot be seen, nor can that of one here and one there.
+function isYoung(plot: uPlot, series: number): boolean {
+  return (plot.data[series] ?? []).filter((value) => value != null).length <= youngPoints;
 }
 
 function lineOf(line: Line): uPlot.Series {
@@ -37,7 +43,7 @@ function lineOf(line: Line): uPlot.Series {
     label: line.label,
     stroke,
     width: 1.75,
-    points: { show: false },
+    points: { show: isYoung, size: 5, fill: stroke },
     ...(line.area ? { fill: `${stroke}22` } : {}),
   };
 }
@@ -92,7 +98,8 @@ function optionsOf(props: ChartProps, width: number, point: (index: number | nul
         range: (plot) => {
           const first = plot.data[0][0] ?? 0;
           const last = plot.data[0].at(-1) ?? Date.now() / 1000;
-          return [last - Math.min(span, Math.max(leastSpan, last - first)), last];
+          const shown = Math.min(span, Math.max(leastSpan, last - first));
+          return [last - shown, last + shown / 100];
         },
       },
       y: { range: (_, __, top) => [0, roundUp(Math.max(top, least))] },
