@@ -115,8 +115,8 @@ std::string end_for_people(const Operation& operation, bool colour) {
         toned(fmt::format(" Kept as they are: {}.", grouped(progress.refused)), Tone::bad, colour);
   }
   if (progress.succeeded + progress.failed > 0) {
-    out += fmt::format(" Of those that were watched {} succeeded, {} failed again.",
-                       grouped(progress.succeeded), grouped(progress.failed));
+    out += fmt::format(" Of these {} succeeded, {} failed again.", grouped(progress.succeeded),
+                       grouped(progress.failed));
   }
   std::string wrapped;
   append_wrapped(wrapped, out, 0);
@@ -125,6 +125,9 @@ std::string end_for_people(const Operation& operation, bool colour) {
                    tone_of(operation.state), colour);
   wrapped += operation.why.empty() ? ".\n" : ":\n";
   if (!operation.why.empty()) append_wrapped(wrapped, visible(operation.why), 2);
+  if (operation.state == OperationState::stopped || operation.state == OperationState::paused) {
+    wrapped += fmt::format("To go on: holdfast operations resume {}\n", operation.id);
+  }
   return wrapped;
 }
 

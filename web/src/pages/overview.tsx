@@ -152,7 +152,7 @@ function share(part: number[], whole: number[]): number[] {
 
 function Charts({ series, span, stats }: { series: Series; span: number; stats: Stats | undefined }) {
   const threshold = (name: string) => stats?.checks.find((check) => check.alert === name)?.threshold ?? null;
-  const common = { times: series.times, span };
+  const common = { times: series.times, step: series.step_seconds, span };
   return (
     <div class="charts">
       <Chart

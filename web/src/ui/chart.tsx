@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { shown } from "../state/theme";
 import { useSignal } from "../state/signal";
 import { roundUp } from "../text/numbers";
-import { clock } from "../text/times";
+import { clock, duration } from "../text/times";
 import type { Tone } from "./badge";
 
 export interface Line {
@@ -17,6 +17,7 @@ export interface Line {
 interface ChartProps {
   title: string;
   times: number[]; // in seconds
+  step: number; // seconds from one to the next
   span: number; // seconds that it reaches back
   lines: Line[];
   format: (value: number) => string;
@@ -116,8 +117,12 @@ function optionsOf(props: ChartProps, width: number, point: (index: number | nul
   };
 }
 
+function shownValue(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? "–" : format(value);
+}
+
 export function Chart(props: ChartProps) {
-  const { title, times, lines, format, span, threshold } = props;
+  const { title, times, step, lines, format, span, threshold } = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -142,7 +147,7 @@ export function Chart(props: ChartProps) {
   useEffect(() => plot.current?.setData(data), [times, ...lines.map((line) => line.values)]);
 
   const index = pointed ?? times.length - 1;
-  const values = lines.map((line) => ({ ...line, text: format(line.values[index] ?? 0) }));
+  const values = lines.map((line) => ({ ...line, text: shownValue(line.values[index], format) }));
   const summary = values.map(({ label, text }) => `${label} ${text}`).join(", ");
   return (
     <section class="card chart">
@@ -158,7 +163,11 @@ export function Chart(props: ChartProps) {
           </li>
         ))}
       </ul>
-      <div class="plot" ref={place} role="img" aria-label={`${title}, now: ${summary}`} />
+      <div class="plot" ref={place} role="img" aria-label={`${title}, now: ${summary}`}>
+        {times.length === 0 && (
+          <p class="plot-empty">The first point comes within {duration(step * 1000)}.</p>
+        )}
+      </div>
     </section>
   );
 }
