@@ -157,7 +157,12 @@ void OperationRun::planned() {
 void OperationRun::work() {
   Operation& operation = note_.operation;
   if (operation.options.canary && !operation.stage) operation.stage = stage_numbered(1);
-  if (!note_.flight.empty()) return settle_flight();
+  if (!note_.flight.empty()) {
+    return settle_flight([](OperationRun& run) {
+      if (run.note_.flight.empty()) return run.go_on();
+      run.decide();
+    });
+  }
   const SteadyTime steady = parts_.clock.now();
   if (!note_.watched.empty() && steady >= look_at_) return look_at_watched();
   if (operation.options.canary) {
@@ -237,21 +242,21 @@ void OperationRun::take_page(Found found) {
     next_send_ =
         std::max(next_send_, parts_.clock.now()) + std::chrono::duration_cast<Duration>(takes);
   }
-  save([this] { decide(ids_of(note_.flight)); });
+  save([this] { decide(); });
 }
 
-void OperationRun::decide(std::vector<TaskId> ids) {
+void OperationRun::decide() {
   const Operation& operation = note_.operation;
-  parts_.decide(ids,
+  parts_.decide(ids_of(note_.flight),
                 {.action = operation.action,
                  .options = {.reset = operation.options.reset, .insist = operation.options.insist},
                  .by = signature_of(operation)},
-                next_step([ids](OperationRun& run, const Parts::Decisions& decisions) {
-                  run.decided(ids, decisions);
+                next_step([](OperationRun& run, const Parts::Decisions& decisions) {
+                  run.decided(decisions);
                 }));
 }
 
-void OperationRun::decided(const std::vector<TaskId>& ids, const Parts::Decisions& decisions) {
+void OperationRun::decided(const Parts::Decisions& decisions) {
   for (const auto& decision : decisions) {
     if (decision) continue;
     // What cannot be told is looked at again; what was refused is settled.
@@ -259,30 +264,38 @@ void OperationRun::decided(const std::vector<TaskId>& ids, const Parts::Decision
                          decision.error().code == ErrorCode::not_found;
     if (!refused) return stumble(decision.error());
   }
-  for (std::size_t at = 0; at < ids.size(); ++at) {
+  const auto flight = std::exchange(note_.flight, {});
+  for (std::size_t at = 0; at < flight.size(); ++at) {
     if (decisions[at]) {
-      count_done({ids[at], decisions[at]->token.value});
+      count_done({flight[at].id, decisions[at]->token.value});
     } else {
-      ++note_.operation.progress.refused;
+      note_.flight.push_back(flight[at]);
     }
   }
-  if (auto& stage = note_.operation.stage) stage->waiting = note_.watched.size();
+  if (note_.flight.empty() || !parts_.is_shared) return refused();
+  // Another server may have been at this very step when this one took over.
+  settle_flight([](OperationRun& run) { run.refused(); });
+}
+
+// What is left of the flight.
+void OperationRun::refused() {
+  note_.operation.progress.refused += note_.flight.size();
   note_.flight.clear();
+  if (auto& stage = note_.operation.stage) stage->waiting = note_.watched.size();
   tell(false);
   go_on();
 }
 
 // What was under way when it was written down last, in this life or another: what of it has
-// happened is counted, the rest is done now.
-void OperationRun::settle_flight() {
+// happened is counted, the rest is left to `then`.
+void OperationRun::settle_flight(void (*then)(OperationRun&)) {
   find_each(parts_.reader, ids_of(note_.flight),
-            next_step([](OperationRun& run, const Records& records) {
+            next_step([then](OperationRun& run, const Records& records) {
               for (const auto& record : records)
                 if (!record) return run.stumble(record.error());
               run.backoff_.reset();
               run.settle(std::exchange(run.note_.flight, {}), records);
-              if (run.note_.flight.empty()) return run.go_on();
-              run.decide(ids_of(run.note_.flight));
+              then(run);
             }));
 }
 

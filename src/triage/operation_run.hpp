@@ -85,7 +85,7 @@ class OperationRun : public std::enable_shared_from_this<OperationRun> {
   void planned();
   void begin();
   using Claim = wire::OperationNote::Claim;
-  void settle_flight();
+  void settle_flight(void (*then)(OperationRun&));
   void settle(const std::vector<Claim>& flight,
               const std::vector<Result<ports::Find::Answer>>& records);
   void count_done(const Claim& claim);
@@ -95,8 +95,9 @@ class OperationRun : public std::enable_shared_from_this<OperationRun> {
   [[nodiscard]] std::size_t room() const;
   void send(std::size_t most);
   void take_page(Found found);
-  void decide(std::vector<TaskId> ids);
-  void decided(const std::vector<TaskId>& ids, const Parts::Decisions& decisions);
+  void decide();
+  void decided(const Parts::Decisions& decisions);
+  void refused();
   void stage_is_over();
   void rest(OperationState state, std::string why);
   void sleep(Duration wait);

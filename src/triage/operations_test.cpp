@@ -73,6 +73,12 @@ struct TriageWorld : engine::testing::World {
 
   void decide(const std::vector<TaskId>& all, const Parts::Decision& decision,
               std::move_only_function<void(Parts::Decisions)> then) {
+    if (holds_decisions) {
+      held.push_back([this, all, decision, then = std::move(then)]() mutable {
+        decide(all, decision, std::move(then));
+      });
+      return;
+    }
     struct Gathering {
       Parts::Decisions decisions;
       std::size_t left;
@@ -136,6 +142,8 @@ struct TriageWorld : engine::testing::World {
   std::shared_ptr<TestHandler> handler;
   std::vector<TaskId> ids;
   std::size_t decided = 0;
+  bool holds_decisions = false;
+  std::vector<std::move_only_function<void()>> held;
   std::optional<AuditLog> audit;
   std::optional<Operations> operations;
 };
@@ -389,7 +397,36 @@ TEST(Operations, N2_any_server_can_pause_what_another_runs) {
   world.loop.pass(1min);
   const Operation done = world.find(id);
   EXPECT_EQ(done.state, OperationState::done);
-  EXPECT_EQ(done.progress.done + done.progress.refused, 100U);
+  EXPECT_EQ(done.progress.done, 100U);
+  for (const TaskId& one : world.ids)
+    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+}
+
+// The other takes it over while the first is about to decide: both decide, and it is counted once.
+TEST(Operations, N2_what_two_servers_do_at_once_is_done_once_and_counted_once) {
+  TriageWorld world;
+  world.die(40);
+  world.mend();
+  const auto first = world.another("first");
+  const auto second = world.another("second");
+  world.holds_decisions = true;
+  std::string id;
+  first->begin({.query = "state:dead", .start = true}, "alice", [&](auto told) { id = told->id; });
+  world.loop.pass(1s);
+  ASSERT_THAT(world.held, SizeIs(1));
+  for (const auto step : {OperationStep::pause, OperationStep::resume}) {
+    second->step(id, step, "", "bob", [](const auto& told) { EXPECT_TRUE(told); });
+    world.loop.pass(1s);
+  }
+  ASSERT_THAT(world.held, SizeIs(2));
+  world.holds_decisions = false;
+  for (auto& decide : world.held)
+    decide();
+  world.loop.pass(1min);
+  const Operation done = world.find(id);
+  EXPECT_EQ(done.state, OperationState::done);
+  EXPECT_EQ(done.progress.done, 40U);
+  EXPECT_EQ(done.progress.refused, 0U);
   for (const TaskId& one : world.ids)
     ASSERT_EQ(world.record(one).task.spent.replays, 1);
 }
