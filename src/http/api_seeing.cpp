@@ -178,7 +178,8 @@ void SeeingApi::events(const Request& request, Reply reply) {
   auto filter = filter_of(request);
   if (!filter) return reply(problem(filter.error()));
   reply({.type = "text/event-stream",
-         .source = streams_.open(*std::move(filter), request.header("last-event-id"))});
+         .source = streams_.open(*std::move(filter), request.header("last-event-id"),
+                                 request.is_still_in)});
 }
 
 }  // namespace holdfast::http

@@ -80,8 +80,12 @@ struct EventStreams::Parts : std::enable_shared_from_this<EventStreams::Parts> {
 
 class EventStreams::Reader final : public BodySource, public std::enable_shared_from_this<Reader> {
  public:
-  Reader(std::shared_ptr<Parts> parts, EventFilter filter, std::optional<std::string_view> last_id)
-      : parts_(std::move(parts)), filter_(std::move(filter)), next_(parts_->log.last() + 1) {
+  Reader(std::shared_ptr<Parts> parts, EventFilter filter, std::optional<std::string_view> last_id,
+         std::function<bool()> is_still_in)
+      : parts_(std::move(parts)),
+        filter_(std::move(filter)),
+        is_still_in_(std::move(is_still_in)),
+        next_(parts_->log.last() + 1) {
     // Browsers come back after this many milliseconds, with the id that was sent last.
     head_ = "retry: 2000\n";
     const seeing::EventLog& log = parts_->log;
@@ -103,6 +107,7 @@ class EventStreams::Reader final : public BodySource, public std::enable_shared_
   Reader& operator=(const Reader&) = delete;
 
   bool take(std::string& out, std::size_t most) override {
+    if (is_still_in_ && !is_still_in_()) return false;
     out += std::exchange(head_, {});
     const seeing::EventLog& log = parts_->log;
     if (next_ < log.first()) return false;  // too slow
@@ -128,6 +133,7 @@ class EventStreams::Reader final : public BodySource, public std::enable_shared_
  private:
   const std::shared_ptr<Parts> parts_;
   const EventFilter filter_;
+  const std::function<bool()> is_still_in_;
   std::string head_;    // to be sent before what happens
   std::uint64_t next_;  // the number of what is to be sent next
 };
@@ -164,8 +170,10 @@ EventStreams::~EventStreams() {
 }
 
 std::shared_ptr<BodySource> EventStreams::open(EventFilter filter,
-                                               std::optional<std::string_view> last_id) {
-  auto reader = std::make_shared<Reader>(parts_, std::move(filter), last_id);
+                                               std::optional<std::string_view> last_id,
+                                               std::function<bool()> is_still_in) {
+  auto reader =
+      std::make_shared<Reader>(parts_, std::move(filter), last_id, std::move(is_still_in));
   if (!parts_->timer) {
     parts_->timer = parts_->loop.after(kKeepAlive, [parts = parts_.get()] { parts->keep_alive(); });
   }

@@ -41,8 +41,10 @@ class EventStreams {
   EventStreams& operator=(const EventStreams&) = delete;
 
   // A new reader, which goes on after `last_id` if it can; nothing: with what happens from now on.
+  // It is told nothing more, and ends, once it is not `is_still_in`; nothing: it stays.
   [[nodiscard]] std::shared_ptr<BodySource> open(EventFilter filter,
-                                                 std::optional<std::string_view> last_id);
+                                                 std::optional<std::string_view> last_id,
+                                                 std::function<bool()> is_still_in = {});
   [[nodiscard]] std::size_t readers() const noexcept;
 
  private:

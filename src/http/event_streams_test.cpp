@@ -43,6 +43,18 @@ struct EventStreamsTest : ::testing::Test {
   }
 };
 
+TEST_F(EventStreamsTest, who_has_logged_out_is_told_nothing_more) {
+  bool is_in = true;
+  const auto source = streams.open({}, {}, [&] { return is_in; });
+  submit("seen");
+  EXPECT_THAT(take(*source), HasSubstr("seen"));
+  is_in = false;
+  submit("not seen");
+  std::string out;
+  EXPECT_FALSE(source->take(out, kMost));
+  EXPECT_EQ(out, "");
+}
+
 TEST_F(EventStreamsTest, tells_what_happens_from_now_on) {
   submit("before");
   const auto source = open();

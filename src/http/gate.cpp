@@ -145,6 +145,11 @@ std::expected<Gate::Admitted, Response> Gate::admit(Head head) const {
   auto identified = identify(request, *match.route);
   if (!identified) return std::unexpected(std::move(identified).error());
   request.caller = std::move(identified->caller);
+  if (identified->by_cookie) {
+    request.is_still_in = [this, id = std::string(session_in(request).value_or(""))] {
+      return sessions_.caller_of(id, tokens_).has_value();
+    };
+  }
   const bool is_for_own_page = identified->by_cookie || match.route->own_page_only;
   if (is_change && is_for_own_page && !comes_from_own_page(request)) {
     return std::unexpected(

@@ -54,6 +54,8 @@ struct Request {
   std::map<std::string, std::string, std::less<>> params = {};  // of the route's pattern
   Caller caller = {};
   std::shared_ptr<Gone> gone = {};
+  // Of a caller with a session: whether it lasts. For answers that go on. Threads: the loop's.
+  std::function<bool()> is_still_in = {};
 
   // The first of that name; nothing: there is none.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;

@@ -110,6 +110,8 @@ class SessionTest(serve_test.SystemTest):
         self.assertIn("holdfast_session=; ", headers["Set-Cookie"])
         self.assertIn("Max-Age=0", headers["Set-Cookie"])
         self.assertEqual(browser.looks(), 401, "the old cookie is worth nothing, if it is kept")
+        server.submit({"Authorization": "Bearer " + TOKENS["ANN"]}, type="t")
+        self.assertIsNone(events.next(), "nor is a stream that was open")
         self.end(server, first.partition("=")[2])
 
     def test_a_wrong_token_lets_nobody_in(self):
