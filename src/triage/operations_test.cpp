@@ -133,6 +133,12 @@ struct TriageWorld : engine::testing::World {
     return lines;
   }
 
+  // Nothing was brought back twice, and nothing left out.
+  void expect_each_once() {
+    for (const TaskId& id : ids)
+      EXPECT_EQ(record(id).task.spent.replays, 1) << id.text();
+  }
+
   std::size_t count(State wanted) {
     return static_cast<std::size_t>(
         std::ranges::count_if(ids, [&](const TaskId& id) { return state(id) == wanted; }));
@@ -325,8 +331,7 @@ TEST(Operations, N2_a_crash_at_any_step_loses_nothing_and_does_nothing_twice) {
     ASSERT_EQ(done.state, OperationState::done) << crash_after;
     EXPECT_EQ(done.progress.done, 510U) << crash_after;
     EXPECT_EQ(world.count(State::succeeded), 510U) << crash_after;
-    for (const TaskId& one : world.ids)
-      ASSERT_EQ(world.record(one).task.spent.replays, 1) << crash_after;
+    world.expect_each_once();
   }
 }
 
@@ -351,8 +356,7 @@ TEST(Operations, N2_another_server_goes_on_with_what_one_has_left) {
   const Operation done = world.find(id);
   EXPECT_EQ(done.state, OperationState::done);
   EXPECT_EQ(done.progress.done, 100U);
-  for (const TaskId& one : world.ids)
-    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+  world.expect_each_once();
 }
 
 TEST(Operations, N2_one_that_goes_on_is_left_to_its_server) {
@@ -398,8 +402,7 @@ TEST(Operations, N2_any_server_can_pause_what_another_runs) {
   const Operation done = world.find(id);
   EXPECT_EQ(done.state, OperationState::done);
   EXPECT_EQ(done.progress.done, 100U);
-  for (const TaskId& one : world.ids)
-    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+  world.expect_each_once();
 }
 
 // The other takes it over while the first is about to decide: both decide, and it is counted once.
@@ -427,8 +430,7 @@ TEST(Operations, N2_what_two_servers_do_at_once_is_done_once_and_counted_once) {
   EXPECT_EQ(done.state, OperationState::done);
   EXPECT_EQ(done.progress.done, 40U);
   EXPECT_EQ(done.progress.refused, 0U);
-  for (const TaskId& one : world.ids)
-    ASSERT_EQ(world.record(one).task.spent.replays, 1);
+  world.expect_each_once();
 }
 
 TEST(Operations, N2_what_a_whole_replay_comes_to_is_not_counted) {
