@@ -26,7 +26,7 @@ namespace {
 namespace bench = node::bench;
 using Figure = BenchFigure;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBenchExamples = R"(Examples:
   holdfast bench
   holdfast bench latency --rate 200 --seconds 30
   holdfast bench --folder /mnt/ssd --json
@@ -70,7 +70,7 @@ measured, or with --check a target is missed; 2 the command line is wrong.)";
 constexpr std::size_t kStoreTasks = 100'000;
 constexpr std::size_t kStoreConcurrency = 200;
 
-struct Asked {
+struct BenchOptions {
   bench::Options options;
   std::string folder = ".";
   std::vector<std::string> only;
@@ -86,7 +86,7 @@ struct Asked {
 
 class Bench {
  public:
-  Bench(const Asked& asked, Io& io, const Folder& folder, const io::HeldSignals& signals)
+  Bench(const BenchOptions& asked, Io& io, const Folder& folder, const io::HeldSignals& signals)
       : asked_(asked), io_(io), folder_(folder), signals_(signals) {}
 
   // False: a measurement could not be made; said already, unless a signal has ended it.
@@ -306,14 +306,14 @@ class Bench {
     return true;
   }
 
-  const Asked& asked_;
+  const BenchOptions& asked_;
   Io& io_;
   const Folder& folder_;
   const io::HeldSignals& signals_;
   std::vector<Figure> figures_;
 };
 
-int run_bench(Asked asked, Io& io) {
+int run_bench(BenchOptions asked, Io& io) {
   asked.options.steady =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.seconds));
   const io::HeldSignals signals;  // outlives the folder, which is to be removed first
@@ -342,8 +342,8 @@ int run_bench(Asked asked, Io& io) {
 
 void add_bench(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("bench", "Measure what the embedded store can do here");
-  verb->footer(kExamples);
-  const auto asked = std::make_shared<Asked>();
+  verb->footer(kBenchExamples);
+  const auto asked = std::make_shared<BenchOptions>();
   bench::Options& options = asked->options;
   const auto number = [&](const char* name, auto& value, const char* what, auto least, auto most) {
     return verb->add_option(name, value, what)

@@ -9,7 +9,7 @@
 namespace holdfast::cli {
 namespace {
 
-namespace bench = node::store_bench;
+namespace store_bench = node::store_bench;
 using Numbers = std::vector<double>;
 
 class Measuring {
@@ -33,9 +33,9 @@ class Measuring {
   // before, which is -1 where there is none.
   template <class Measure>
   std::optional<Numbers> in_own_place(std::string_view name, Measure measure, bool weigh = false) {
-    const auto place = bench::OwnPlace::beside(asked_.options.url, name, asked_.folder);
+    const auto place = store_bench::OwnPlace::beside(asked_.options.url, name, asked_.folder);
     if (!place) return failed(place.error());
-    bench::Options options = asked_.options;
+    store_bench::Options options = asked_.options;
     options.url = place->url();
     options.progress = progress_of(name, io_);
     const auto before = weighed(*place, weigh);
@@ -50,7 +50,7 @@ class Measuring {
     return numbers;
   }
 
-  static Result<std::optional<double>> weighed(const bench::OwnPlace& place, bool weigh) {
+  static Result<std::optional<double>> weighed(const store_bench::OwnPlace& place, bool weigh) {
     if (!weigh) return std::nullopt;
     return place.used_memory();
   }
@@ -67,7 +67,8 @@ class Measuring {
 
   bool enqueue() {
     const auto found = in_own_place(
-        "enqueue", [](const bench::Options& options) { return numbers(bench::enqueue(options)); },
+        "enqueue",
+        [](const store_bench::Options& options) { return numbers(store_bench::enqueue(options)); },
         /*weigh=*/true);
     if (!found) return false;
     add({"enqueue_per_s", "enqueue, while nobody works", found->at(0), "tasks/s"});
@@ -81,8 +82,8 @@ class Measuring {
   bool process() {
     const auto ours = io::FilePages::of_this_process();
     const auto found =
-        in_own_place("process", [&](const bench::Options& options) -> Result<Numbers> {
-          const auto measured = bench::drain(options);
+        in_own_place("process", [&](const store_bench::Options& options) -> Result<Numbers> {
+          const auto measured = store_bench::drain(options);
           if (!measured) return std::unexpected(measured.error());
           return Numbers{measured->per_s, ours.with_ours(measured->peak_mb)};
         });
@@ -93,8 +94,8 @@ class Measuring {
   }
 
   bool throughput() {
-    const auto found = in_own_place("throughput", [](const bench::Options& options) {
-      return numbers(bench::end_to_end(options));
+    const auto found = in_own_place("throughput", [](const store_bench::Options& options) {
+      return numbers(store_bench::end_to_end(options));
     });
     if (!found) return false;
     add({"end_to_end_per_s", "enqueue to done, in batches", found->at(0), "tasks/s"});
@@ -103,8 +104,8 @@ class Measuring {
 
   bool latency() {
     const auto found =
-        in_own_place("latency", [](const bench::Options& options) -> Result<Numbers> {
-          const auto measured = bench::latency(options);
+        in_own_place("latency", [](const store_bench::Options& options) -> Result<Numbers> {
+          const auto measured = store_bench::latency(options);
           if (!measured) return std::unexpected(measured.error());
           return Numbers{measured->p50_ms, measured->p99_ms, measured->most_ms};
         });
@@ -116,8 +117,9 @@ class Measuring {
   }
 
   bool failures() {
-    const auto found = in_own_place(
-        "failures", [](const bench::Options& options) { return numbers(bench::failing(options)); });
+    const auto found = in_own_place("failures", [](const store_bench::Options& options) {
+      return numbers(store_bench::failing(options));
+    });
     if (!found) return false;
     add({"failing_per_s", "fail 3 times, to dead letter", found->at(0), "tasks/s"});
     return true;
@@ -126,7 +128,7 @@ class Measuring {
   bool memory() {
     const auto ours = io::FilePages::of_this_process();
     const auto found =
-        in_own_place("memory", [&](const bench::Options& options) -> Result<Numbers> {
+        in_own_place("memory", [&](const store_bench::Options& options) -> Result<Numbers> {
           const auto measured = node::bench::idle_mb(options);
           if (!measured) return std::unexpected(measured.error());
           return Numbers{ours.with_ours(*measured)};

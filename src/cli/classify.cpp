@@ -8,6 +8,7 @@
 #include <holdfast/classify.hpp>
 
 #include "cli/classify_output.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
@@ -17,7 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kClassifyExamples = R"(Examples:
   holdfast classify "nonce too low: next nonce 5, tx nonce 3"
   holdfast classify --status 503 --retry-after 30s "Service Unavailable"
   grep ERROR app.log | holdfast classify --json | jq -r .rule | sort | uniq -c
@@ -34,7 +35,7 @@ Presets: ethereum, aws, database, http, network, and all: these five in this
 order, which is the default where no --rules are given. The first rule that
 matches wins; what no rule knows is retried. Empty lines are skipped.)";
 
-struct Options {
+struct ClassifyOptions {
   std::vector<std::string> texts;
   std::vector<std::string> presets;
   std::string rule_file;
@@ -45,7 +46,7 @@ struct Options {
   bool json = false;
 };
 
-Result<Classifier> make_classifier(const Options& options) {
+Result<Classifier> make_classifier(const ClassifyOptions& options) {
   std::vector<Rule> rules;
   if (!options.rule_file.empty()) {
     auto loaded = load_rules(options.rule_file);
@@ -63,7 +64,7 @@ Result<Classifier> make_classifier(const Options& options) {
 }
 
 // What the options say of every failure; the texts differ.
-FailureView failure_of(const Options& options) {
+FailureView failure_of(const ClassifyOptions& options) {
   FailureView failure;
   failure.http_status = options.status;
   failure.exit_code = options.exit_code;
@@ -76,7 +77,7 @@ FailureView failure_of(const Options& options) {
 
 class ClassifyVerb {
  public:
-  ClassifyVerb(const Options& options, Classifier classifier, Io& io)
+  ClassifyVerb(const ClassifyOptions& options, Classifier classifier, Io& io)
       : options_(options),
         classifier_(std::move(classifier)),
         failure_(failure_of(options)),
@@ -127,7 +128,7 @@ class ClassifyVerb {
     io_.out.write(answer_.data(), static_cast<std::streamsize>(answer_.size()));
   }
 
-  const Options& options_;
+  const ClassifyOptions& options_;
   Classifier classifier_;
   FailureView failure_;
   bool says_without_text_;
@@ -151,17 +152,12 @@ std::string check_file_name(const std::string& name) {
   return name.empty() ? "the name of a file must not be empty" : "";
 }
 
-std::string check_duration(const std::string& text) {
-  const auto span = parse_duration(text);
-  return span ? "" : span.error().message;
-}
-
 }  // namespace
 
 void add_classify(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("classify", "Say what the rules make of an error text");
-  verb->footer(kExamples);
-  auto options = std::make_shared<Options>();
+  verb->footer(kClassifyExamples);
+  auto options = std::make_shared<ClassifyOptions>();
   verb->add_option("TEXT", options->texts, "Error texts; none: lines of standard input")
       ->type_name("");
   verb->add_option("--status", options->status, "HTTP status of the failures")

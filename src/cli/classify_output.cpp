@@ -12,7 +12,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t kIndent = 11;  // the longest verdict and two spaces
+constexpr std::size_t kVerdictIndent = 11;  // the longest verdict and two spaces
 constexpr std::size_t kJsonTextBytes = 4096;
 
 std::string_view colour_of(VerdictKind verdict) {
@@ -52,16 +52,15 @@ void append_for_people(std::string& out, std::string_view text, const Explanatio
   if (colour) out += colour_of(explanation.verdict.kind);
   out += verdict;
   if (colour) out += "\x1b[0m";
-  std::string visible;
-  append_visible(visible, utf8_prefix(text, kColumns * 4));
-  if (!visible.empty()) {
-    out.append(kIndent - verdict.size(), ' ');
-    out += cut(visible, kColumns - kIndent);
+  const std::string shown = visible(utf8_prefix(text, kColumns * 4));
+  if (!shown.empty()) {
+    out.append(kVerdictIndent - verdict.size(), ' ');
+    out += cut(shown, kColumns - kVerdictIndent);
   }
   out += '\n';
   std::string below;
   append_visible(below, grounds(explanation));
-  append_wrapped(out, below, kIndent);
+  append_wrapped(out, below, kVerdictIndent);
 }
 
 void append_json(std::string& out, std::string_view text, const Explanation& explanation) {

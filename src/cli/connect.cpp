@@ -18,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kPatience = 10s;
 // Another run of this program, or a server that is just starting.
 constexpr Duration kOwnerPatience = 5s;
 constexpr Duration kLookAgain = 20ms;
@@ -33,7 +32,7 @@ Client::Options client_options(const Target& target) {
           .token = token_of_environment(),
           .ca_file = target.ca_file,
           .token_in_the_clear = target.token_in_the_clear,
-          .patience = kPatience};
+          .patience = kServerPatience};
 }
 
 Result<Connected> ask_server(const Target& target, const std::string& url) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include <holdfast/client.hpp>
 #include <holdfast/result.hpp>
+#include <holdfast/time.hpp>
 
 #include "cli/io.hpp"
 
@@ -26,6 +28,9 @@ struct Target {
 };
 
 void add_target(CLI::App& verb, Target& target);
+
+// With a server that is slow to answer one request.
+inline constexpr Duration kServerPatience = std::chrono::seconds(10);
 
 struct Connected {
   Client client;

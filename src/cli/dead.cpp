@@ -16,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(At 3 a.m.:
+constexpr const char* kDeadExamples = R"(At 3 a.m.:
   holdfast dead groups                     what went wrong, and how often
   holdfast dead ls --group 92ab5f0c11d3e844
   holdfast dead show ID                    payload, error, every attempt
@@ -77,7 +77,7 @@ int groups(const DeadOptions& options, Io& io) {
   return kDone;
 }
 
-int show(const DeadOptions& options, Io& io) {
+int show_dead(const DeadOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "dead show", connected.error());
   for (const std::string& text : options.ids) {
@@ -94,11 +94,11 @@ int show(const DeadOptions& options, Io& io) {
 
 using Shared = std::shared_ptr<DeadOptions>;
 
-CLI::App* add_one(CLI::App& dead, const char* name, const char* what, const Shared& options) {
+CLI::App* add_dead_verb(CLI::App& dead, const char* name, const char* what, const Shared& options) {
   CLI::App* verb = dead.add_subcommand(name, what);
   verb->add_flag("--json", options->json, "JSON, one object a line");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kDeadExamples);
   return verb;
 }
 
@@ -128,10 +128,10 @@ void add_decision(CLI::App& verb, DeadOptions& options) {
 void add_dead(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* dead = program.add_subcommand("dead", "Dead letters: see them, bring them back");
   dead->require_subcommand(1);
-  dead->footer(kExamples);
+  dead->footer(kDeadExamples);
   const auto options = std::make_shared<DeadOptions>();
 
-  CLI::App* ls = add_one(*dead, "ls", "List dead letters, latest first", options);
+  CLI::App* ls = add_dead_verb(*dead, "ls", "List dead letters, latest first", options);
   add_filter(*ls, options->list, "dead or failed (default: dead; with --group both)");
   ls->callback([options, &io, &exit_code] {
     std::vector<TaskState> states{TaskState::dead};
@@ -140,14 +140,16 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
     }
     exit_code = list_tasks(io, "dead ls", options->target, options->list, options->json, states);
   });
-  CLI::App* in_groups = add_one(*dead, "groups", "What went wrong, and how often", options);
+  CLI::App* in_groups = add_dead_verb(*dead, "groups", "What went wrong, and how often", options);
   in_groups->add_option("--limit", options->list.limit, "At most so many")->option_text("COUNT");
   in_groups->callback([options, &io, &exit_code] { exit_code = groups(*options, io); });
-  CLI::App* shown = add_one(*dead, "show", "One with its payload, error and attempts", options);
+  CLI::App* shown =
+      add_dead_verb(*dead, "show", "One with its payload, error and attempts", options);
   add_ids(*shown, *options, true);
-  shown->callback([options, &io, &exit_code] { exit_code = show(*options, io); });
+  shown->callback([options, &io, &exit_code] { exit_code = show_dead(*options, io); });
 
-  CLI::App* replay = add_one(*dead, "replay", "Bring dead letters back, to be run again", options);
+  CLI::App* replay =
+      add_dead_verb(*dead, "replay", "Bring dead letters back, to be run again", options);
   add_decision(*replay, *options);
   replay->add_flag("--insist", options->insist, "With ids: also what needs a person");
   replay->add_flag("--canary", options->canary, "One, then ten, then the rest");
@@ -157,12 +159,12 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
                    "Do not begin anew: one more attempt each");
   replay->callback(
       [options, &io, &exit_code] { exit_code = decide_dead(*options, io, Fate::replay); });
-  CLI::App* discard = add_one(*dead, "discard", "Say that nobody wants them back", options);
+  CLI::App* discard = add_dead_verb(*dead, "discard", "Say that nobody wants them back", options);
   add_decision(*discard, *options);
   discard->callback(
       [options, &io, &exit_code] { exit_code = decide_dead(*options, io, Fate::discard); });
 
-  CLI::App* edit = add_one(*dead, "edit", "Mend the payload, and hand it in anew", options);
+  CLI::App* edit = add_dead_verb(*dead, "edit", "Mend the payload, and hand it in anew", options);
   add_ids(*edit, *options, true);
   edit->add_option("--payload", options->payload, "The mended one, in place of an editor")
       ->option_text("TEXT|@FILE|-");
@@ -171,7 +173,8 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
   edit->add_flag("--raw", options->raw, "It need not be JSON, though it was");
   edit->callback([options, &io, &exit_code] { exit_code = edit_dead(*options, io); });
 
-  CLI::App* exported = add_one(*dead, "export", "Write them to a file, one JSON a line", options);
+  CLI::App* exported =
+      add_dead_verb(*dead, "export", "Write them to a file, one JSON a line", options);
   exported->add_option("FILE", options->file, "Where to; - is standard output")
       ->type_name("")
       ->required();
@@ -181,7 +184,7 @@ void add_dead(CLI::App& program, Io& io, int& exit_code) {
   exported->add_flag("--force", options->force, "Replace the file, if there is one");
   exported->add_flag("--discard", options->discard, "Discard them, once the file is on disk");
   exported->callback([options, &io, &exit_code] { exit_code = export_dead(*options, io); });
-  CLI::App* imported = add_one(*dead, "import", "Hand in anew what was exported", options);
+  CLI::App* imported = add_dead_verb(*dead, "import", "Hand in anew what was exported", options);
   imported->add_option("FILE", options->file, "Of an export; - is standard input")
       ->type_name("")
       ->required();

@@ -16,8 +16,6 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t kAtOnce = 500;
-
 const char* verb_of(Fate fate) {
   return fate == Fate::replay ? "dead replay" : "dead discard";
 }
@@ -144,8 +142,8 @@ int decide_named(const DeadOptions& options, Io& io, Fate fate) {
   }
   Tally tally;
   Progress progress(io);
-  for (std::size_t at = 0; at < ids->size(); at += kAtOnce) {
-    const auto some = std::span(*ids).subspan(at, std::min(kAtOnce, ids->size() - at));
+  for (std::size_t at = 0; at < ids->size(); at += kDecisionsAtOnce) {
+    const auto some = std::span(*ids).subspan(at, std::min(kDecisionsAtOnce, ids->size() - at));
     const auto done = carry_out(connected->client, some, fate,
                                 {.insist = options.insist, .reason = options.reason}, tally);
     if (!done) {

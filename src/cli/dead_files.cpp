@@ -121,10 +121,9 @@ int export_dead(const DeadOptions& options, Io& io) {
   Tally tally = exported->left_out;
   io.err << fmt::format("Exported {}.\n", grouped(exported->ids.size()));
   if (options.discard) {
-    constexpr std::size_t kAtOnce = 500;
-    for (std::size_t at = 0; at < exported->ids.size(); at += kAtOnce) {
-      const auto some =
-          std::span(exported->ids).subspan(at, std::min(kAtOnce, exported->ids.size() - at));
+    for (std::size_t at = 0; at < exported->ids.size(); at += kDecisionsAtOnce) {
+      const auto some = std::span(exported->ids)
+                            .subspan(at, std::min(kDecisionsAtOnce, exported->ids.size() - at));
       const auto done =
           carry_out(connected->client, some, Fate::discard, {.reason = "exported"}, tally);
       if (!done) return complain(io, "dead export", done.error());

@@ -15,9 +15,9 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::size_t kListed = 50;
-constexpr std::size_t kPage = 1000;
-constexpr std::size_t kMostTold = 1000;
-constexpr std::size_t kExamples = 3;
+constexpr std::size_t kTasksPerPage = 1000;
+constexpr std::size_t kMostKeptListed = 1000;
+constexpr std::size_t kExamplesPerReason = 3;
 
 std::string_view done_word(Fate fate) {
   switch (fate) {
@@ -47,7 +47,7 @@ Result<std::vector<TaskFilter>> filters_of(const ListOptions& options,
                                            std::vector<TaskState> unless_given) {
   TaskFilter filter{
       .query = options.where, .queue = options.queue, .type = options.type, .group = options.group};
-  filter.limit = kPage;
+  filter.limit = kTasksPerPage;
   if (!options.state.empty()) {
     const auto state = state_named(options.state);
     if (!state) {
@@ -78,7 +78,7 @@ int list_tasks(Io& io, const std::string& verb, const Target& target, const List
   if (!connected) return complain(io, verb, connected.error());
   const std::size_t limit = options.limit > 0 ? options.limit : kListed;
   for (TaskFilter& filter : *filters)
-    filter.limit = std::min(kPage, limit + 1);
+    filter.limit = std::min(kTasksPerPage, limit + 1);
   std::vector<TaskInfo> found;
   bool more = false;
   const auto looked = for_each_task(connected->client, *filters, [&](const TaskInfo& task) {
@@ -123,8 +123,8 @@ void Tally::keep(TaskId id, const Error& error) {
   ++kept;
   Kept& reason = reasons[error.message];
   ++reason.count;
-  if (reason.examples.size() < kExamples) reason.examples.push_back(id);
-  if (each.size() < kMostTold) each.emplace_back(id, error.message);
+  if (reason.examples.size() < kExamplesPerReason) reason.examples.push_back(id);
+  if (each.size() < kMostKeptListed) each.emplace_back(id, error.message);
 }
 
 Result<void> carry_out(Client& client, std::span<const TaskId> ids, Fate fate,

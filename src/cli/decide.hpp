@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -75,6 +76,9 @@ struct Tally {
 
   void keep(TaskId id, const Error& error);
 };
+
+// Where there are more, they are carried out in parts.
+inline constexpr std::size_t kDecisionsAtOnce = 500;
 
 struct Decision {
   bool insist = false;      // of a replay

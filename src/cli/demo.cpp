@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDemoExamples = R"(Examples:
   holdfast demo
   holdfast demo --fast --json | jq .verify
 
@@ -281,7 +281,7 @@ int run_demo(Io& io, const DemoOptions& options, Clock& clock) {
 
 void add_demo(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("demo", "See tasks fail, recover and come back, in 20 s");
-  verb->footer(kExamples);
+  verb->footer(kDemoExamples);
   const auto options = std::make_shared<DemoOptions>();
   verb->add_flag("--fast", options->fast, "Wait for nothing that need not be waited for");
   verb->add_flag("--json", options->json, "Only the summary, as one JSON object");

@@ -1,7 +1,7 @@
 #include "cli/demo_output.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kBarCells = 60;
 
-struct Look {
+struct StateLook {
   TaskState state;
   std::string_view colour;
   std::string_view cell;
 };
 // As the bar fills: what has ended, what is under way, what waits.
-constexpr std::array<Look, 6> kLooks{{
+constexpr std::array<StateLook, 6> kLooks{{
     {TaskState::succeeded, "\x1b[32m", "█"},
     {TaskState::failed, "\x1b[35m", "█"},
     {TaskState::dead, "\x1b[31m", "█"},
@@ -33,26 +33,18 @@ constexpr std::array<Look, 6> kLooks{{
 constexpr std::string_view kOff = "\x1b[0m";
 constexpr std::string_view kDim = "\x1b[2m";
 
-std::uint64_t sum(const StateCounts& counts) {
-  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-std::string coloured(std::string_view text, std::string_view how, bool colour) {
-  return colour ? fmt::format("{}{}{}", how, text, kOff) : std::string(text);
-}
-
 std::string_view colour_of(TaskState state) {
-  const auto* look = std::ranges::find(kLooks, state, &Look::state);
+  const auto* look = std::ranges::find(kLooks, state, &StateLook::state);
   return look == kLooks.end() ? std::string_view() : look->colour;
 }
 
 // Each part is as long as its share; rounded where they meet, so that all together are the whole.
-std::string bar(const DemoMoment& moment) {
+std::string state_bar(const DemoMoment& moment) {
   const std::uint64_t whole = std::max<std::uint64_t>({moment.planned, moment.accepted(), 1});
   std::string out;
   std::uint64_t so_far = 0;
   std::size_t filled = 0;
-  for (const Look& look : kLooks) {
+  for (const StateLook& look : kLooks) {
     so_far += moment.count(look.state);
     const std::size_t end = so_far * kBarCells / whole;
     out += look.colour;
@@ -69,7 +61,7 @@ std::string bar(const DemoMoment& moment) {
 
 std::string numbers(const DemoMoment& moment, bool colour) {
   std::string out;
-  for (const Look& look : kLooks) {
+  for (const StateLook& look : kLooks) {
     const std::string text = fmt::format("{} {}", to_string(look.state), moment.count(look.state));
     if (!out.empty()) out += "  ";
     out += moment.count(look.state) == 0 ? coloured(text, kDim, colour)
@@ -163,7 +155,7 @@ std::string path_of(const TaskInfo& task) {
 }
 
 std::string live_lines(const DemoMoment& moment) {
-  return fmt::format("   {} {:>5.1f}s\n   {}\n", bar(moment), moment.seconds,
+  return fmt::format("   {} {:>5.1f}s\n   {}\n", state_bar(moment), moment.seconds,
                      numbers(moment, true));
 }
 
@@ -204,7 +196,7 @@ std::string groups_table(const std::vector<FailureGroup>& groups, bool colour) {
 std::string proof(const DemoSummary& summary, bool colour) {
   const StateCounts& present = summary.audit.present;
   std::string parts;
-  for (const Look& look : kLooks) {
+  for (const StateLook& look : kLooks) {
     const std::uint64_t count = present[static_cast<std::size_t>(look.state)];
     if (count == 0) continue;
     parts += fmt::format("{}{} {}", parts.empty() ? "" : " + ", count, to_string(look.state));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,12 +7,11 @@
 
 #include <holdfast/task.hpp>
 
+#include "cli/state_counts.hpp"
 #include "ports/records.hpp"
 
 // How `holdfast demo` looks: from what the store says to text of at most 80 columns.
 namespace holdfast::cli {
-
-using StateCounts = std::array<std::uint64_t, 7>;  // index: TaskState
 
 // Where all tasks stand at one moment.
 struct DemoMoment {

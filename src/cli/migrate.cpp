@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "core/json_text.hpp"
 #include "node/open_store.hpp"
@@ -13,7 +14,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kMigrateExamples = R"(Examples:
   holdfast migrate                        holdfast.db, as holdfast serve has it
   holdfast migrate tasks.db
   holdfast migrate sqlite:tasks.db --json
@@ -29,17 +30,10 @@ The file must not be in use. A store on Redis has nothing to migrate.
 Exit codes: 0 it is of the newest schema; 1 it could not be migrated, and is as
 it was; 2 the command line is wrong.)";
 
-struct Options {
+struct MigrateOptions {
   std::string path = "holdfast.db";
   bool json = false;
 };
-
-// Programs name the same file by its URL. Returns what is wrong.
-std::string without_scheme(std::string& path) {
-  constexpr std::string_view kScheme = "sqlite:";
-  if (path.starts_with(kScheme)) path.erase(0, kScheme.size());
-  return path.empty() ? "the name of a file must not be empty" : "";
-}
 
 std::string json(const std::string& path, const Result<node::Migration>& done) {
   std::string out;
@@ -64,7 +58,7 @@ std::string for_people(const std::string& path, const node::Migration& done) {
   return fmt::format("{} was of schema {}, and is of schema {} now\n", name, done.from, done.to);
 }
 
-int nothing_to_migrate(const Options& options, Io& io) {
+int nothing_to_migrate(const MigrateOptions& options, Io& io) {
   const std::string name = node::shown_url(options.path);
   if (options.json) {
     std::string out;
@@ -77,7 +71,7 @@ int nothing_to_migrate(const Options& options, Io& io) {
   return io.out.flush() ? kDone : kFailed;
 }
 
-int run_migrate(const Options& options, Io& io) {
+int run_migrate(const MigrateOptions& options, Io& io) {
   if (node::is_shared(options.path)) return nothing_to_migrate(options, io);
   const auto done = node::migrate(options.path);
   if (!done) {
@@ -101,8 +95,8 @@ int run_migrate(const Options& options, Io& io) {
 
 void add_migrate(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("migrate", "Bring a file to the newest schema");
-  verb->footer(kExamples);
-  auto options = std::make_shared<Options>();
+  verb->footer(kMigrateExamples);
+  auto options = std::make_shared<MigrateOptions>();
   verb->add_option("STORE", options->path, "File of an embedded store")
       ->type_name("")
       ->capture_default_str()

@@ -7,7 +7,6 @@
 
 #include "cli/task_output.hpp"
 #include "cli/text_columns.hpp"
-#include "core/json_text.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -15,13 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLookEvery = 200ms;
-constexpr std::size_t kMostRows = 10;
-
-std::string visible(std::string_view text) {
-  std::string shown;
-  append_visible(shown, text);
-  return shown;
-}
+constexpr std::size_t kMostParts = 10;
 
 const char* verb_of(const Operation& operation) {
   return operation.action == OperationAction::replay ? "bring back" : "discard";
@@ -35,14 +28,14 @@ void append_parts(std::string& out, const char* heading,
                   const std::vector<OperationPlan::Part>& parts, bool colour) {
   if (parts.empty()) return;
   Table table({heading, "TASKS", ""});
-  for (std::size_t at = 0; at < std::min(parts.size(), kMostRows); ++at) {
+  for (std::size_t at = 0; at < std::min(parts.size(), kMostParts); ++at) {
     const auto& part = parts[at];
     table.add({{part.name},
                {grouped(part.count)},
                {part.paused ? "paused: they wait there until it is resumed" : "", Tone::waiting}});
   }
   out += table.text(colour);
-  if (parts.size() > kMostRows) out += fmt::format("… and {} more\n", parts.size() - kMostRows);
+  if (parts.size() > kMostParts) out += fmt::format("… and {} more\n", parts.size() - kMostParts);
 }
 
 std::string options_text(const Operation& operation) {
@@ -60,7 +53,7 @@ std::string options_text(const Operation& operation) {
   return text;
 }
 
-Tone tone_of(OperationState state) {
+Tone tone_of_operation(OperationState state) {
   switch (state) {
     case OperationState::done: return Tone::good;
     case OperationState::stopped:
@@ -122,7 +115,7 @@ std::string end_for_people(const Operation& operation, bool colour) {
   append_wrapped(wrapped, out, 0);
   if (operation.state == OperationState::done) return colour ? out + '\n' : wrapped;
   wrapped += toned(fmt::format("The operation is {}", to_string(operation.state)),
-                   tone_of(operation.state), colour);
+                   tone_of_operation(operation.state), colour);
   wrapped += operation.why.empty() ? ".\n" : ":\n";
   if (!operation.why.empty()) append_wrapped(wrapped, visible(operation.why), 2);
   if (operation.state == OperationState::stopped || operation.state == OperationState::paused) {
@@ -139,8 +132,8 @@ std::string operation_for_people(const Operation& operation, WallTime now, bool 
   };
   std::string out = field("operation", operation.id);
   out += field("action", to_string(operation.action));
-  out +=
-      "state       " + toned(to_string(operation.state), tone_of(operation.state), colour) + '\n';
+  out += "state       " +
+         toned(to_string(operation.state), tone_of_operation(operation.state), colour) + '\n';
   if (!operation.why.empty()) out += field("why", operation.why);
   out += field("which", operation.ids.empty() ? operation.query
                                               : fmt::format("{} by id", operation.ids.size()));

@@ -16,7 +16,8 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(An operation is one replay or discard of many dead letters:
+constexpr const char* kOperationsExamples =
+    R"(An operation is one replay or discard of many dead letters:
   holdfast dead replay --group 92ab5f0c11d3e844 --canary
 It is kept in the store, and goes on after a crash of the server.
 
@@ -38,7 +39,7 @@ constexpr const char* kAuditExamples = R"(Examples:
 Every replay, discard, edit, cancel, pause, resume and limit is in it, with who
 did it (the name of their token), how many it was about, and why.)";
 
-struct Options {
+struct OperationsVerbOptions {
   Target target;
   std::string id;
   std::size_t limit = 50;
@@ -49,7 +50,7 @@ std::string line_of(const Operation& operation) {
   return json_line([&](wire::JsonWriter& writer) { write(writer, operation); });
 }
 
-int ls(const Options& options, Io& io) {
+int ls(const OperationsVerbOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "operations ls", connected.error());
   const auto page = connected->client.operations(options.limit);
@@ -77,7 +78,7 @@ int ls(const Options& options, Io& io) {
   return kDone;
 }
 
-int show(const Options& options, Io& io) {
+int show_operation(const OperationsVerbOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "operations show", connected.error());
   const auto found = connected->client.operation(options.id);
@@ -87,7 +88,7 @@ int show(const Options& options, Io& io) {
   return kDone;
 }
 
-int watch(const Options& options, Io& io) {
+int watch(const OperationsVerbOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "operations watch", connected.error());
   auto found = connected->client.operation(options.id);
@@ -97,7 +98,7 @@ int watch(const Options& options, Io& io) {
   return found->state == OperationState::done ? kDone : kKept;
 }
 
-int steer(const Options& options, Io& io, OperationStep step) {
+int steer(const OperationsVerbOptions& options, Io& io, OperationStep step) {
   const std::string verb = "operations " + std::string(to_string(step));
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, verb, connected.error());
@@ -114,7 +115,7 @@ int steer(const Options& options, Io& io, OperationStep step) {
   return kDone;
 }
 
-int audit(const Options& options, Io& io) {
+int audit(const OperationsVerbOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "audit", connected.error());
   const WallTime now = system_clock().wall_now();
@@ -145,13 +146,14 @@ int audit(const Options& options, Io& io) {
   return kDone;
 }
 
-CLI::App* add_one(CLI::App& operations, const char* name, const char* what,
-                  const std::shared_ptr<Options>& options, bool takes_id) {
+CLI::App* add_operations_verb(CLI::App& operations, const char* name, const char* what,
+                              const std::shared_ptr<OperationsVerbOptions>& options,
+                              bool takes_id) {
   CLI::App* verb = operations.add_subcommand(name, what);
   if (takes_id) verb->add_option("ID", options->id, "Of the operation")->type_name("")->required();
   verb->add_flag("--json", options->json, "JSON, one object a line");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kOperationsExamples);
   return verb;
 }
 
@@ -161,21 +163,21 @@ void add_operations(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* operations =
       program.add_subcommand("operations", "Replays and discards of many: see and steer them");
   operations->require_subcommand(1);
-  operations->footer(kExamples);
-  const auto options = std::make_shared<Options>();
-  CLI::App* list = add_one(*operations, "ls", "List them, latest first", options, false);
+  operations->footer(kOperationsExamples);
+  const auto options = std::make_shared<OperationsVerbOptions>();
+  CLI::App* list =
+      add_operations_verb(*operations, "ls", "List them, latest first", options, false);
   list->add_option("--limit", options->limit, "At most so many")
       ->option_text("COUNT")
       ->check(CLI::PositiveNumber);
   list->callback([options, &io, &exit_code] { exit_code = ls(*options, io); });
-  add_one(*operations, "show", "One with its plan and progress", options, true)
-      ->callback([options, &io, &exit_code] { exit_code = show(*options, io); });
-  add_one(*operations, "watch", "Follow one until it stands still", options, true)
+  add_operations_verb(*operations, "show", "One with its plan and progress", options, true)
+      ->callback([options, &io, &exit_code] { exit_code = show_operation(*options, io); });
+  add_operations_verb(*operations, "watch", "Follow one until it stands still", options, true)
       ->callback([options, &io, &exit_code] { exit_code = watch(*options, io); });
   const auto add_step = [&](const char* name, const char* what, OperationStep step) {
-    add_one(*operations, name, what, options, true)->callback([options, step, &io, &exit_code] {
-      exit_code = steer(*options, io, step);
-    });
+    add_operations_verb(*operations, name, what, options, true)
+        ->callback([options, step, &io, &exit_code] { exit_code = steer(*options, io, step); });
   };
   add_step("pause", "Have one stand still", OperationStep::pause);
   add_step("resume", "Go on with one", OperationStep::resume);
@@ -185,7 +187,7 @@ void add_operations(CLI::App& program, Io& io, int& exit_code) {
 void add_audit(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("audit", "Who did what, latest first");
   verb->footer(kAuditExamples);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OperationsVerbOptions>();
   verb->add_option("--limit", options->limit, "At most so many")
       ->option_text("COUNT")
       ->check(CLI::PositiveNumber);

@@ -14,7 +14,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kQueuesExamples = R"(Examples:
   holdfast queues ls                     how many tasks wait, run, failed, died
   holdfast queues pause mails            claim no more of it; what runs ends
   holdfast queues resume mails
@@ -27,7 +27,7 @@ limit for the queue sets that one again when it starts.
 
 Exit codes: 0 done; 1 it could not be done; 2 the command line is wrong.)";
 
-struct Options {
+struct QueuesOptions {
   Target target;
   std::string queue;
   int limit = 0;
@@ -57,7 +57,7 @@ std::string queues_for_people(const std::vector<QueueInfo>& queues, WallTime now
   return table.text(colour);
 }
 
-int list(const Options& options, Io& io) {
+int list(const QueuesOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "queues ls", connected.error());
   const auto queues = connected->client.counts();
@@ -75,7 +75,7 @@ int list(const Options& options, Io& io) {
 
 // `change` does it; `said` tells so.
 template <class Change>
-int set(const Options& options, Io& io, const std::string& verb, Change change,
+int set(const QueuesOptions& options, Io& io, const std::string& verb, Change change,
         const std::string& said) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, verb, connected.error());
@@ -92,12 +92,12 @@ int set(const Options& options, Io& io, const std::string& verb, Change change,
   return kDone;
 }
 
-CLI::App* add_one(CLI::App& queues, const char* name, const char* what,
-                  const std::shared_ptr<Options>& options) {
+CLI::App* add_queues_verb(CLI::App& queues, const char* name, const char* what,
+                          const std::shared_ptr<QueuesOptions>& options) {
   CLI::App* verb = queues.add_subcommand(name, what);
   verb->add_flag("--json", options->json, "JSON, one object a line");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kQueuesExamples);
   return verb;
 }
 
@@ -106,19 +106,19 @@ CLI::App* add_one(CLI::App& queues, const char* name, const char* what,
 void add_queues(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* queues = program.add_subcommand("queues", "See queues; pause, resume and limit them");
   queues->require_subcommand(1);
-  queues->footer(kExamples);
-  const auto options = std::make_shared<Options>();
-  add_one(*queues, "ls", "How many tasks are in each state", options)
+  queues->footer(kQueuesExamples);
+  const auto options = std::make_shared<QueuesOptions>();
+  add_queues_verb(*queues, "ls", "How many tasks are in each state", options)
       ->callback([options, &io, &exit_code] { exit_code = list(*options, io); });
   CLI::App* pause =
-      add_one(*queues, "pause", "Claim nothing of a queue until it is resumed", options);
+      add_queues_verb(*queues, "pause", "Claim nothing of a queue until it is resumed", options);
   pause->add_option("QUEUE", options->queue, "Its name")->type_name("")->required();
   pause->callback([options, &io, &exit_code] {
     exit_code = set(
         *options, io, "queues pause", [&](Client& client) { return client.pause(options->queue); },
         "Paused " + options->queue + ": nothing more of it is claimed.");
   });
-  CLI::App* resume = add_one(*queues, "resume", "Claim tasks of a queue again", options);
+  CLI::App* resume = add_queues_verb(*queues, "resume", "Claim tasks of a queue again", options);
   resume->add_option("QUEUE", options->queue, "Its name")->type_name("")->required();
   resume->callback([options, &io, &exit_code] {
     exit_code = set(
@@ -126,7 +126,8 @@ void add_queues(CLI::App& program, Io& io, int& exit_code) {
         [&](Client& client) { return client.resume(options->queue); },
         "Resumed " + options->queue + ".");
   });
-  CLI::App* limit = add_one(*queues, "limit", "How many tasks of a queue may run at once", options);
+  CLI::App* limit =
+      add_queues_verb(*queues, "limit", "How many tasks of a queue may run at once", options);
   limit->add_option("QUEUE", options->queue, "Its name")->type_name("")->required();
   limit->add_option("COUNT", options->limit, "At most so many; 0: no limit")
       ->type_name("")

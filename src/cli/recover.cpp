@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/option_checks.hpp"
 #include "cli/recover_output.hpp"
 #include "cli/verbs.hpp"
 #include "config/outside.hpp"
@@ -20,7 +21,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from amqp://localhost/%2f/app.dlq --map map.toml --dry-run
   holdfast recover --from env:DLQ_URL --map map.toml --journal recovery.jsonl
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
@@ -59,7 +60,7 @@ it at once.
 Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
 
-struct Asked {
+struct RecoverOptions {
   std::string from;
   std::string map;
   std::string to;
@@ -86,7 +87,7 @@ struct Asked {
 };
 
 // "100/s", "100", "6000/m".
-Result<double> parse_rate(std::string_view text) {
+Result<double> parse_message_rate(std::string_view text) {
   double seconds = 1;
   std::string_view number = text;
   if (number.ends_with("/s")) number.remove_suffix(2);
@@ -103,13 +104,8 @@ Result<double> parse_rate(std::string_view text) {
 }
 
 std::string check_rate(const std::string& text) {
-  const auto rate = parse_rate(text);
+  const auto rate = parse_message_rate(text);
   return rate ? "" : rate.error().message;
-}
-
-std::string check_duration(const std::string& text) {
-  const auto span = parse_duration(text);
-  return span ? "" : span.error().message;
 }
 
 // The URL itself, or what env:NAME or file:PATH stands for.
@@ -129,7 +125,7 @@ Result<std::string> resolve_url(const std::string& from) {
   return from;
 }
 
-Result<recovery::Routes> routes_of(const Asked& asked) {
+Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   using To = recovery::Routes::To;
   const int ways =
       (asked.map.empty() ? 0 : 1) + (asked.to.empty() ? 0 : 1) + (asked.wants_origin ? 1 : 0);
@@ -149,7 +145,7 @@ Result<recovery::Routes> routes_of(const Asked& asked) {
   return recovery::Routes{.to = To::map, .map = *std::move(map)};
 }
 
-Result<server::RecoverSettings> settings_of(const Asked& asked) {
+Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file, .endpoint = asked.endpoint},
                                    .journal = asked.journal};
   recovery::Options& options = settings.options;
@@ -162,7 +158,7 @@ Result<server::RecoverSettings> settings_of(const Asked& asked) {
   options.rules.max_recoveries = asked.max_recoveries;
   options.window = asked.window;
   if (asked.limit > 0) options.limit = asked.limit;
-  if (!asked.rate.empty()) options.rate = parse_rate(asked.rate).value_or(0);
+  if (!asked.rate.empty()) options.rate = parse_message_rate(asked.rate).value_or(0);
   options.dry = asked.dry;
   options.park = asked.park;
   options.persistent = asked.persistent;
@@ -177,7 +173,7 @@ Result<server::RecoverSettings> settings_of(const Asked& asked) {
   return settings;
 }
 
-int run_recover(const Asked& asked, Io& io) {
+int run_recover(const RecoverOptions& asked, Io& io) {
   const auto complain = [&](const Error& error, int code) {
     io.err << "holdfast recover: " << error.message << '\n';
     return code;
@@ -219,7 +215,7 @@ int run_recover(const Asked& asked, Io& io) {
   return summary.all_done() ? kDone : kKept;
 }
 
-void add_limits(CLI::App& verb, Asked& asked) {
+void add_limits(CLI::App& verb, RecoverOptions& asked) {
   const auto span = [&](const char* name, std::string& value, const char* what) {
     verb.add_option(name, value, what)
         ->type_name("TIME")
@@ -237,7 +233,7 @@ void add_limits(CLI::App& verb, Asked& asked) {
       ->group("When it ends");
 }
 
-void add_ways(CLI::App& verb, Asked& asked) {
+void add_ways(CLI::App& verb, RecoverOptions& asked) {
   verb.add_option("--from", asked.from, "URL of the dead-letter queue")
       ->type_name("URL")
       ->required();
@@ -261,8 +257,8 @@ void add_ways(CLI::App& verb, Asked& asked) {
 
 void add_recover(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("recover", "Bring a broker's dead-letter queue back");
-  verb->footer(kExamples);
-  const auto asked = std::make_shared<Asked>();
+  verb->footer(kRecoverExamples);
+  const auto asked = std::make_shared<RecoverOptions>();
   add_ways(*verb, *asked);
   verb->add_flag("--dry-run", asked->dry, "Show what would go where, and send nothing");
   verb->add_option("--window", asked->window, "Most under way at once; 1: one at a time")

@@ -23,7 +23,7 @@ using recovery::Summary;
 
 constexpr std::uint64_t kLineEvery = 1000;  // messages, and no more than a line a second
 constexpr std::size_t kBarWidth = 24;
-constexpr std::size_t kMostRows = 40;  // of a table, for people; JSON has them all
+constexpr std::size_t kMostTableRows = 40;  // for people; JSON has them all
 
 std::uint64_t done_of(const Summary& summary) {
   return summary.recovered.total() + summary.kept() + summary.passed + summary.recognised +
@@ -44,10 +44,8 @@ std::string rounded(Duration span) {
   return format_duration(span / unit * unit);
 }
 
-std::string visible(std::string_view text, std::size_t columns) {
-  std::string safe;
-  append_visible(safe, text);
-  return cut(safe, columns);
+std::string cut_visible(std::string_view text, std::size_t columns) {
+  return cut(visible(text), columns);
 }
 
 void append_row(std::string& out, std::string_view label, std::uint64_t count,
@@ -61,11 +59,11 @@ void append_counts(std::string& out, const Counts& counts) {
   std::size_t shown = 0;
   std::uint64_t rest = counts.others();
   for (const auto& [name, count] : counts.by_name()) {
-    if (shown++ >= kMostRows) {
+    if (shown++ >= kMostTableRows) {
       rest += count;
       continue;
     }
-    out += fmt::format("{:>16}  {}\n", grouped(count), visible(name, kColumns - 18));
+    out += fmt::format("{:>16}  {}\n", grouped(count), cut_visible(name, kColumns - 18));
   }
   if (rest > 0) out += fmt::format("{:>16}  others\n", grouped(rest));
 }
@@ -119,7 +117,7 @@ void write_plan(wire::JsonWriter& writer, const Plan& plan) {
 }
 
 void append_end(std::string& out, const Summary& summary) {
-  if (summary.left) append_row(out, "still in " + visible(summary.queue, 50), *summary.left);
+  if (summary.left) append_row(out, "still in " + cut_visible(summary.queue, 50), *summary.left);
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
   append_wrapped(out, "Ended: " + ended + ".", 0);
@@ -199,7 +197,7 @@ std::string bar_line(const RecoverBar& bar) {
 
 std::string recover_summary(const Summary& summary, const std::string& place) {
   std::string out = "DLQ RECOVERY SUMMARY\n";
-  out += visible(place, kColumns) + '\n';
+  out += cut_visible(place, kColumns) + '\n';
   out += fmt::format("took {}", rounded(summary.took));
   if (summary.recovered.total() > 0) {
     out += fmt::format(", {} messages/s", grouped(static_cast<std::uint64_t>(rate_of(summary))));
@@ -232,20 +230,21 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
 std::string recover_plan(const recovery::Run::Outcome& outcome, const std::string& place) {
   const Summary& summary = outcome.summary;
   std::string out = "DLQ RECOVERY, DRY RUN: nothing was brought back\n";
-  out += visible(place, kColumns) + "\n\n";
+  out += cut_visible(place, kColumns) + "\n\n";
   std::size_t shown = 0;
   std::uint64_t rest = outcome.plan.others();
   for (const Plan::Row& row : outcome.plan.rows()) {
-    if (shown++ >= kMostRows) {
+    if (shown++ >= kMostTableRows) {
       rest += row.count;
       continue;
     }
-    const std::string type = row.type.empty() ? "(unknown type)" : visible(row.type, 24);
+    const std::string type = row.type.empty() ? "(unknown type)" : cut_visible(row.type, 24);
     const std::string head = fmt::format("{:>12}  {:<24} ", grouped(row.count), type);
-    out += head + visible(target_of(row), kColumns - 39) + '\n';
-    out += std::string(14, ' ') +
-           visible(fmt::format("died of {}; such as {}", row.reason, row.example), kColumns - 14) +
-           '\n';
+    out += head + cut_visible(target_of(row), kColumns - 39) + '\n';
+    out +=
+        std::string(14, ' ') +
+        cut_visible(fmt::format("died of {}; such as {}", row.reason, row.example), kColumns - 14) +
+        '\n';
   }
   if (rest > 0) out += fmt::format("{:>12}  others\n", grouped(rest));
   out += '\n';

@@ -17,7 +17,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kServeExamples = R"(Examples:
   holdfast serve                          on 127.0.0.1:8080, tasks in holdfast.db
   holdfast serve --config holdfast.toml   docs/configuration.md has every key
   holdfast serve --config holdfast.toml --check
@@ -35,7 +35,7 @@ rest, and ends; a second one ends the grace at once.
 Exit codes: 0 ended cleanly; 3 tasks were cut short and handed back; 1 it could
 not start, or the store failed; 2 the command line is wrong.)";
 
-struct Options {
+struct ServeOptions {
   std::string path;
   bool check = false;
 };
@@ -67,7 +67,7 @@ LogStyle style_of(config::LogFormat format) {
   return fitting == LogStyle::json ? LogStyle::console : fitting;
 }
 
-int serve(const Options& options, Io& io) {
+int serve(const ServeOptions& options, Io& io) {
   const auto config =
       options.path.empty() ? Result<config::Config>(config::Config()) : config::read(options.path);
   if (!config) {
@@ -109,10 +109,10 @@ int serve(const Options& options, Io& io) {
 
 void add_serve(CLI::App& program, Io& io, int& exit_code) {
   auto* verb = program.add_subcommand("serve", "Accept tasks over HTTP, and run them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ServeOptions>();
   verb->add_option("--config", options->path, "configuration file")->option_text("FILE");
   verb->add_flag("--check", options->check, "check the configuration, print it, and end");
-  verb->footer(kExamples);
+  verb->footer(kServeExamples);
   verb->callback([&io, &exit_code, options] { exit_code = serve(*options, io); });
 }
 

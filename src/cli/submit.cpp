@@ -25,7 +25,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSubmitExamples = R"(Examples:
   holdfast submit mail.send --payload '{"to": "ann@example.org"}'
   holdfast submit report --payload @report.json --delay 30m --key report-17
   date | holdfast submit log --payload - --wait=30s
@@ -47,7 +47,7 @@ Without a server, the tasks are put into the file, and run by the next one.
 Exit codes: 0 accepted; 3 some lines were refused; 1 it could not be done; 2
 the command line is wrong.)";
 
-struct Options {
+struct SubmitOptions {
   Target target;
   Submission task;
   std::string payload;
@@ -79,7 +79,7 @@ Result<std::string> read_payload(const std::string& given, std::istream& in) {
 }
 
 // What is said with the options, for one task or for each line.
-Result<Submission> task_of(const Options& options) {
+Result<Submission> task_of(const SubmitOptions& options) {
   Submission task = options.task;
   const auto read = [](const std::string& option, const std::string& text, auto parse,
                        auto& out) -> Result<void> {
@@ -108,7 +108,7 @@ Result<Submission> task_of(const Options& options) {
   return task;
 }
 
-int tell_end(const Options& options, Io& io, const TaskInfo& task) {
+int tell_end(const SubmitOptions& options, Io& io, const TaskInfo& task) {
   if (options.json) {
     io.out << json_line([&](wire::JsonWriter& writer) { write(writer, task, wire::Detail::full); });
   } else if (task.state == TaskState::succeeded) {
@@ -120,7 +120,8 @@ int tell_end(const Options& options, Io& io, const TaskInfo& task) {
   return task.state == TaskState::succeeded ? kDone : kFailed;
 }
 
-int submit_one(const Options& options, Io& io, Submission task, std::optional<Duration> patience) {
+int submit_one(const SubmitOptions& options, Io& io, Submission task,
+               std::optional<Duration> patience) {
   auto payload = read_payload(options.payload, io.in);
   if (!payload) return complain(io, "submit", payload.error());
   task.payload = *std::move(payload);
@@ -146,7 +147,7 @@ int submit_one(const Options& options, Io& io, Submission task, std::optional<Du
   return tell_end(options, io, *ended);
 }
 
-Result<Submission> task_of_line(const Options& options, const Submission& task,
+Result<Submission> task_of_line(const SubmitOptions& options, const Submission& task,
                                 const std::string& line, std::uint64_t number) {
   if (options.jsonl.empty()) {
     Submission one = task;
@@ -158,7 +159,7 @@ Result<Submission> task_of_line(const Options& options, const Submission& task,
 }
 
 // The lines that were refused, to be mended and handed in again.
-Result<void> keep_rejects(const Options& options, const std::vector<std::string>& lines) {
+Result<void> keep_rejects(const SubmitOptions& options, const std::vector<std::string>& lines) {
   auto file = io::DurableFile::create(options.rejects, false);
   if (!file) return std::unexpected(std::move(file).error());
   for (const std::string& line : lines) {
@@ -168,7 +169,7 @@ Result<void> keep_rejects(const Options& options, const std::vector<std::string>
 }
 
 // Fails if the store does.
-Result<void> hand_in_lines(const Options& options, std::istream& in, const Submission& task,
+Result<void> hand_in_lines(const SubmitOptions& options, std::istream& in, const Submission& task,
                            Upload& upload, std::vector<std::string>& rejects) {
   std::map<std::uint64_t, std::string> texts;
   std::size_t told = 0;
@@ -194,7 +195,7 @@ Result<void> hand_in_lines(const Options& options, std::istream& in, const Submi
   return flushed;
 }
 
-int submit_lines(const Options& options, Io& io, const Submission& task) {
+int submit_lines(const SubmitOptions& options, Io& io, const Submission& task) {
   const std::string& path = options.jsonl.empty() ? options.lines : options.jsonl;
   std::ifstream file;
   if (path != "-") {
@@ -235,7 +236,7 @@ int submit_lines(const Options& options, Io& io, const Submission& task) {
   return upload.refused().empty() ? kDone : kKept;
 }
 
-int submit(const Options& options, Io& io) {
+int submit(const SubmitOptions& options, Io& io) {
   const bool many = !options.lines.empty() || !options.jsonl.empty();
   const auto usage = [&](const std::string& why) {
     io.err << "holdfast submit: " << why << '\n';
@@ -266,7 +267,7 @@ int submit(const Options& options, Io& io) {
 
 void add_submit(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("submit", "Hand in a task, or a file of them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SubmitOptions>();
   verb->add_option("TYPE", options->task.type, "Which handler runs it: mail.send")->type_name("");
   const auto text = [&](const char* name, std::string& value, const char* what, const char* form) {
     return verb->add_option(name, value, what)->option_text(form);
@@ -297,7 +298,7 @@ void add_submit(CLI::App& program, Io& io, int& exit_code) {
   text("--rejects", options->rejects, "Where to keep lines that are refused", "FILE");
   verb->add_flag("--json", options->json, "JSON, one object a line");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kSubmitExamples);
   verb->callback([options, &io, &exit_code] { exit_code = submit(*options, io); });
 }
 

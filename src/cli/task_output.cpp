@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "cli/text_columns.hpp"
-#include "core/json_text.hpp"
 #include "core/time_text.hpp"
 #include "core/units.hpp"
 #include "core/utf8.hpp"
@@ -20,15 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kIndent = 12;
+constexpr std::size_t kFieldIndent = 12;
 constexpr std::size_t kShownPayloadBytes = 4096;
 constexpr std::size_t kBarColumns = 30;
-
-std::string visible(std::string_view text) {
-  std::string shown;
-  append_visible(shown, text);
-  return shown;
-}
 
 // In its two largest units at most: nobody reads "3d4h12m7s" at 3 a.m.
 std::string rough(Duration span) {
@@ -47,8 +40,8 @@ std::string rough(Duration span) {
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   std::string wrapped;
-  append_wrapped(wrapped, visible(value), kIndent);
-  wrapped.replace(0, std::min(name.size(), kIndent), name);
+  append_wrapped(wrapped, visible(value), kFieldIndent);
+  wrapped.replace(0, std::min(name.size(), kFieldIndent), name);
   out += wrapped;
 }
 

@@ -14,7 +14,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTasksExamples = R"(Examples:
   holdfast tasks ls --state retrying --queue mails
   holdfast tasks ls --where 'state:running,retrying attempts>=3 since:1h'
   holdfast tasks ls --type mail.send --limit 500 --json | jq -r .id
@@ -29,7 +29,7 @@ show prints what was handed in, the result, and every attempt with its error.
 Exit codes: 0 done; 3 some were left as they are; 1 it could not be done; 2 the
 command line is wrong.)";
 
-struct Options {
+struct TasksOptions {
   Target target;
   ListOptions list;
   std::vector<std::string> ids;
@@ -37,7 +37,7 @@ struct Options {
   bool json = false;
 };
 
-int show(const Options& options, Io& io) {
+int show_tasks(const TasksOptions& options, Io& io) {
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, "tasks show", connected.error());
   for (const std::string& text : options.ids) {
@@ -53,7 +53,7 @@ int show(const Options& options, Io& io) {
   return kDone;
 }
 
-int decide(const Options& options, Io& io, Fate fate) {
+int decide(const TasksOptions& options, Io& io, Fate fate) {
   const std::string verb = fate == Fate::cancel ? "tasks cancel" : "tasks retry";
   auto connected = connect(options.target, Missing::is_an_error);
   if (!connected) return complain(io, verb, connected.error());
@@ -67,8 +67,8 @@ int decide(const Options& options, Io& io, Fate fate) {
   return report(io, tally, fate, options.json);
 }
 
-CLI::App* add_one(CLI::App& tasks, const char* name, const char* what,
-                  const std::shared_ptr<Options>& options, bool takes_ids) {
+CLI::App* add_tasks_verb(CLI::App& tasks, const char* name, const char* what,
+                         const std::shared_ptr<TasksOptions>& options, bool takes_ids) {
   CLI::App* verb = tasks.add_subcommand(name, what);
   if (takes_ids) {
     verb->add_option("ID", options->ids, "Of the task; several, if you like")
@@ -77,7 +77,7 @@ CLI::App* add_one(CLI::App& tasks, const char* name, const char* what,
   }
   verb->add_flag("--json", options->json, "JSON, one object a line");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kTasksExamples);
   return verb;
 }
 
@@ -86,18 +86,19 @@ CLI::App* add_one(CLI::App& tasks, const char* name, const char* what,
 void add_tasks(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* tasks = program.add_subcommand("tasks", "See tasks; cancel and retry them");
   tasks->require_subcommand(1);
-  tasks->footer(kExamples);
-  const auto options = std::make_shared<Options>();
-  CLI::App* ls = add_one(*tasks, "ls", "List tasks, latest first", options, false);
+  tasks->footer(kTasksExamples);
+  const auto options = std::make_shared<TasksOptions>();
+  CLI::App* ls = add_tasks_verb(*tasks, "ls", "List tasks, latest first", options, false);
   add_filter(*ls, options->list, "pending, running, retrying, succeeded, failed …");
   ls->callback([options, &io, &exit_code] {
     exit_code = list_tasks(io, "tasks ls", options->target, options->list, options->json);
   });
-  add_one(*tasks, "show", "A task with its payload, result and attempts", options, true)
-      ->callback([options, &io, &exit_code] { exit_code = show(*options, io); });
-  add_one(*tasks, "cancel", "Take back tasks that have not ended", options, true)
+  add_tasks_verb(*tasks, "show", "A task with its payload, result and attempts", options, true)
+      ->callback([options, &io, &exit_code] { exit_code = show_tasks(*options, io); });
+  add_tasks_verb(*tasks, "cancel", "Take back tasks that have not ended", options, true)
       ->callback([options, &io, &exit_code] { exit_code = decide(*options, io, Fate::cancel); });
-  CLI::App* retry = add_one(*tasks, "retry", "Bring back failed and dead tasks", options, true);
+  CLI::App* retry =
+      add_tasks_verb(*tasks, "retry", "Bring back failed and dead tasks", options, true);
   retry->add_flag("--insist", options->insist, "Also what needs a person: you have looked at it");
   retry->callback([options, &io, &exit_code] { exit_code = decide(*options, io, Fate::replay); });
 }

@@ -4,6 +4,9 @@
 #include <array>
 #include <iterator>
 
+#include <fmt/format.h>
+
+#include "core/json_text.hpp"
 #include "core/utf8.hpp"
 
 namespace holdfast::cli {
@@ -66,6 +69,16 @@ Character first_of(std::string_view text) {
 }
 
 }  // namespace
+
+std::string visible(std::string_view text) {
+  std::string shown;
+  append_visible(shown, text);
+  return shown;
+}
+
+std::string coloured(std::string_view text, std::string_view code, bool colour) {
+  return colour ? fmt::format("{}{}\x1b[0m", code, text) : std::string(text);
+}
 
 std::string cut(std::string_view text, std::size_t columns) {
   std::size_t column = 0;

@@ -12,6 +12,12 @@ namespace holdfast::cli {
 // No line of a verb is wider.
 inline constexpr std::size_t kColumns = 80;
 
+// Nothing that somebody has sent can do anything to the terminal.
+[[nodiscard]] std::string visible(std::string_view text);
+
+// Between the escape sequence `code` and its end, if `colour` is set.
+[[nodiscard]] std::string coloured(std::string_view text, std::string_view code, bool colour);
+
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
 // As much of the text as has room in `columns`, with "…" at its end if there is more.

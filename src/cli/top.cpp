@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTopExamples = R"(Examples:
   holdfast top                           the server that has holdfast.db open
   holdfast top --server https://tasks.example.org
   holdfast top --every 500ms             look more often
@@ -43,7 +43,7 @@ Exit codes: 0 done; 1 nothing could be seen; 2 the command line is wrong.)";
 // A sequence of keys that has begun goes on within this, or was none.
 constexpr Duration kSequenceTime = 40ms;
 
-struct Options {
+struct TopOptions {
   Target target;
   std::string every = "2s";
   bool once = false;
@@ -201,7 +201,7 @@ class Screen {
   Painter painter_;
 };
 
-int top(const Options& options, Io& io) {
+int top(const TopOptions& options, Io& io) {
   const auto every = parse_duration(options.every);
   if (!every || *every < 100ms || *every > 1h) {
     io.err << "holdfast top: --every: " << options.every << " is not from 100ms to 1h\n";
@@ -230,13 +230,13 @@ int top(const Options& options, Io& io) {
 
 void add_top(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("top", "Watch queues and dead letters, and act on them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TopOptions>();
   verb->add_option("--every", options->every, "How often to look; 2s unless given")
       ->option_text("DURATION");
   verb->add_flag("--once", options->once, "One look, as text");
   verb->add_flag("--json", options->json, "One look, as JSON");
   add_target(*verb, options->target);
-  verb->footer(kExamples);
+  verb->footer(kTopExamples);
   verb->callback([options, &io, &exit_code] { exit_code = top(*options, io); });
 }
 

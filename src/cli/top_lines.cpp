@@ -4,15 +4,8 @@
 #include <utility>
 
 #include "cli/text_columns.hpp"
-#include "core/json_text.hpp"
 
 namespace holdfast::cli {
-
-std::string visible(std::string_view text) {
-  std::string shown;
-  append_visible(shown, text);
-  return shown;
-}
 
 LineBuilder& LineBuilder::add(std::string_view text, Look look) {
   std::string fits = cut(text, room());

@@ -9,9 +9,6 @@
 // What frames are made of. Nothing here is for others than top_*.cpp.
 namespace holdfast::cli {
 
-// Nothing that somebody has sent can do anything to the terminal.
-[[nodiscard]] std::string visible(std::string_view text);
-
 // A line from left to right, that ends at the edge.
 class LineBuilder {
  public:

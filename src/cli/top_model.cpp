@@ -15,7 +15,7 @@ namespace {
 using wire::GroupNow;
 using wire::QueueNow;
 
-constexpr int kPage = 10;
+constexpr int kRowsPerPage = 10;
 constexpr std::size_t kMostDone = 300;
 
 std::string key_of(const GroupNow& group) {
@@ -272,8 +272,8 @@ Pressed press(View& view, const Snapshot& snapshot, const Key& key) {
   switch (key.kind) {
     case Kind::up: move(view, snapshot, -1); return {};
     case Kind::down: move(view, snapshot, 1); return {};
-    case Kind::page_up: move(view, snapshot, -kPage); return {};
-    case Kind::page_down: move(view, snapshot, kPage); return {};
+    case Kind::page_up: move(view, snapshot, -kRowsPerPage); return {};
+    case Kind::page_down: move(view, snapshot, kRowsPerPage); return {};
     case Kind::home: move(view, snapshot, -1'000'000); return {};
     case Kind::end: move(view, snapshot, 1'000'000); return {};
     case Kind::tab:

@@ -13,9 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using node::RemoteCall;
 
-constexpr Duration kPatience = 10s;
-constexpr int kMostGroups = 100;
-constexpr int kMostOperations = 50;
+constexpr int kMostGroupsFetched = 100;
+constexpr int kMostOperationsFetched = 50;
 
 // The server has no such route, since it is an older one.
 bool is_unknown(const node::RemoteFault& fault) {
@@ -45,7 +44,7 @@ Result<Snapshot> look_into(Connected& store) {
   if (!queues) return std::unexpected(queues.error());
   for (const QueueInfo& queue : *queues)
     snapshot.stats.queues.push_back(queue_of(queue, snapshot.time));
-  auto groups = store.client.groups(kMostGroups);
+  auto groups = store.client.groups(kMostGroupsFetched);
   if (!groups) return std::unexpected(std::move(groups).error());
   for (FailureGroup& group : *groups)
     snapshot.groups.push_back(group_of(std::move(group)));
@@ -131,21 +130,23 @@ Result<Snapshot> TopSource::look() {
 Result<Snapshot> TopSource::look_at_server() {
   Snapshot snapshot{.where = server_->server.url(), .is_server = true};
   const auto get = [&](const char* operation, std::string path) {
-    return server_->ask(
-        {.operation = operation, .method = "GET", .path = std::move(path), .timeout = kPatience});
+    return server_->ask({.operation = operation,
+                         .method = "GET",
+                         .path = std::move(path),
+                         .timeout = kServerPatience});
   };
   const auto stats = get("stats", "/v1/stats");
   if (!stats) return std::unexpected(stats.error().error);
   auto read = wire::read_stats(*stats);
   if (!read) return std::unexpected(std::move(read).error());
   snapshot.stats = *std::move(read);
-  const auto groups = get("groups", fmt::format("/v1/dead/groups?limit={}", kMostGroups));
+  const auto groups = get("groups", fmt::format("/v1/dead/groups?limit={}", kMostGroupsFetched));
   if (!groups) return std::unexpected(groups.error().error);
   auto read_groups = wire::read_groups_now(*groups);
   if (!read_groups) return std::unexpected(std::move(read_groups).error());
   snapshot.groups = *std::move(read_groups);
   const auto operations =
-      get("operations", fmt::format("/v1/operations?limit={}", kMostOperations));
+      get("operations", fmt::format("/v1/operations?limit={}", kMostOperationsFetched));
   if (!operations && !is_unknown(operations.error()))
     return std::unexpected(operations.error().error);
   if (operations) {
@@ -173,7 +174,7 @@ Result<std::string> TopSource::act(const Action& action, const Report& report) {
       server_->ask({.operation = paused ? "pause" : "resume",
                     .path = fmt::format("/v1/queues/{}/{}", node::percent_encoded(action.queue),
                                         paused ? "pause" : "resume"),
-                    .timeout = kPatience});
+                    .timeout = kServerPatience});
   if (!done) return std::unexpected(done.error().error);
   return fmt::format("{} is {}.", action.queue, paused ? "paused" : "resumed");
 }
@@ -188,7 +189,7 @@ Result<std::string> TopSource::replay(const wire::GroupNow& group, bool canary,
   const auto done = server_->ask({.operation = "replay",
                                   .path = "/v1/operations",
                                   .body = std::move(body),
-                                  .timeout = kPatience});
+                                  .timeout = kServerPatience});
   if (done) return fmt::format("The replay of group {} has begun: see OPERATIONS.", group.id);
   if (!is_unknown(done.error())) return std::unexpected(done.error().error);
   // Whoever wanted to see one of them first would not have all of them.
@@ -211,7 +212,7 @@ Result<std::string> TopSource::replay_pages(const wire::GroupNow& group, const R
     const auto answer = server_->ask({.operation = "replay",
                                       .path = "/v1/dead/replay",
                                       .body = std::move(body),
-                                      .timeout = 3 * kPatience});
+                                      .timeout = 3 * kServerPatience});
     if (!answer) return std::unexpected(answer.error().error);
     auto read = wire::read_dead_answer(*answer);
     if (!read) return std::unexpected(std::move(read).error());

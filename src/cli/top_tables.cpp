@@ -15,7 +15,7 @@ using wire::GroupNow;
 using wire::OperationNow;
 using wire::QueueNow;
 
-constexpr std::size_t kMostOperations = 5;
+constexpr std::size_t kMostOperationsShown = 5;
 // With fewer columns than this, or as many, some of them are left out, or there is room for more.
 constexpr std::size_t kNarrow = 72;
 constexpr std::size_t kWide = 104;
@@ -244,7 +244,7 @@ Frame operation_lines(const Snapshot& snapshot, std::size_t columns) {
   Frame lines;
   if (!snapshot.operations) return lines;
   for (const OperationNow& operation : *snapshot.operations) {
-    if (!operation.has_ended() && lines.size() < kMostOperations)
+    if (!operation.has_ended() && lines.size() < kMostOperationsShown)
       lines.push_back(operation_line(operation, columns));
   }
   if (!lines.empty()) lines.insert(lines.begin(), section_line("OPERATIONS", "", false, columns));

@@ -12,9 +12,9 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t kAtOnce = 500;
+constexpr std::size_t kSubmissionsAtOnce = 500;
 constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20U;
-constexpr std::size_t kMostTold = 100;
+constexpr std::size_t kMostRefusedTold = 100;
 constexpr Duration kFullAgain = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<void> Upload::add(std::uint64_t line, Submission submission) {
   waiting_bytes_ += submission.payload.size();
   waiting_.push_back(std::move(submission));
   lines_.push_back(line);
-  if (waiting_.size() < kAtOnce && waiting_bytes_ < kBytesAtOnce) return {};
+  if (waiting_.size() < kSubmissionsAtOnce && waiting_bytes_ < kBytesAtOnce) return {};
   return flush();
 }
 
@@ -80,8 +80,8 @@ std::optional<Error> Upload::take(std::vector<Result<TaskId>>& answers) {
 void tell_refused(Io& io, const Upload& upload) {
   std::size_t told = 0;
   for (const Upload::Refused& refused : upload.refused()) {
-    if (++told > kMostTold) {
-      io.err << fmt::format("… and {} more\n", grouped(upload.refused().size() - kMostTold));
+    if (++told > kMostRefusedTold) {
+      io.err << fmt::format("… and {} more\n", grouped(upload.refused().size() - kMostRefusedTold));
       return;
     }
     std::string why;

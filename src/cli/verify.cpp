@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/connect.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verify_output.hpp"
 #include "core/json_text.hpp"
@@ -15,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kVerifyExamples = R"(Examples:
   holdfast verify tasks.db
   holdfast verify tasks.db --repair
   holdfast verify tasks.db --json | jq -r '.findings[].task // empty'
@@ -38,7 +39,7 @@ without a copy. Its URL may also come from HOLDFAST_STORE.
 Exit codes: 0 clean, or all repaired; 3 findings are left; 1 the file cannot be
 read, or is in use, or Redis is not there; 2 the command line is wrong.)";
 
-struct Options {
+struct VerifyVerbOptions {
   std::string path;
   bool repair = false;
   bool json = false;
@@ -48,20 +49,13 @@ struct Options {
   [[nodiscard]] std::string name() const { return node::shown_url(path); }
 };
 
-// Programs name the same file by its URL. Returns what is wrong.
-std::string without_scheme(std::string& path) {
-  constexpr std::string_view kScheme = "sqlite:";
-  if (path.starts_with(kScheme)) path.erase(0, kScheme.size());
-  return path.empty() ? "the name of a file must not be empty" : "";
-}
-
 // What is looked at now, on one line that is wiped afterwards.
-class Progress {
+class VerifyProgress {
  public:
-  explicit Progress(Io& io) : io_(io) {}
-  ~Progress() { wipe(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  explicit VerifyProgress(Io& io) : io_(io) {}
+  ~VerifyProgress() { wipe(); }
+  VerifyProgress(const VerifyProgress&) = delete;
+  VerifyProgress& operator=(const VerifyProgress&) = delete;
 
   void say(std::string_view step) {
     wipe();
@@ -79,14 +73,14 @@ class Progress {
   bool shown_ = false;
 };
 
-Result<node::VerifyReport> verify_with_progress(const Options& options, Io& io) {
+Result<node::VerifyReport> verify_with_progress(const VerifyVerbOptions& options, Io& io) {
   node::VerifyOptions how{.repair = options.repair};
-  Progress progress(io);
+  VerifyProgress progress(io);
   if (io.err_is_terminal) how.on_step = [&](std::string_view step) { progress.say(step); };
   return node::verify(options.path, how);
 }
 
-int run_verify(Options options, Io& io) {
+int run_verify(VerifyVerbOptions options, Io& io) {
   if (options.path.empty()) options.path = options.store;
   if (options.path.empty()) options.path = store_of_environment();
   if (without_scheme(options.path); options.path.empty()) {
@@ -118,8 +112,8 @@ int run_verify(Options options, Io& io) {
 void add_verify(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb =
       program.add_subcommand("verify", "Prove that no task is lost, or repair the store");
-  verb->footer(kExamples);
-  auto options = std::make_shared<Options>();
+  verb->footer(kVerifyExamples);
+  auto options = std::make_shared<VerifyVerbOptions>();
   auto* file = verb->add_option("FILE", options->path, "File of an embedded store")
                    ->type_name("")
                    ->transform(CLI::Validator(without_scheme, ""));

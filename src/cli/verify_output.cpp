@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "cli/state_counts.hpp"
 #include "cli/text_columns.hpp"
 #include "core/json_text.hpp"
 
@@ -14,7 +14,6 @@ namespace holdfast::cli {
 namespace {
 
 using core::State;
-using Counts = std::array<std::uint64_t, 7>;
 
 // As a task goes its way.
 constexpr std::array kStates{State::pending, State::retrying, State::running, State::succeeded,
@@ -22,28 +21,14 @@ constexpr std::array kStates{State::pending, State::retrying, State::running, St
 
 constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kGreen = "\x1b[32m";
-constexpr std::size_t kIndent = 10;  // "repaired" and two spaces
+constexpr std::size_t kFindingIndent = 10;  // "repaired" and two spaces
 
-std::uint64_t sum(const Counts& counts) {
-  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-std::uint64_t of(const Counts& counts, State state) {
+std::uint64_t of(const StateCounts& counts, State state) {
   return counts[static_cast<std::size_t>(state)];
 }
 
 std::string findings(std::uint64_t count) {
   return grouped(count) + (count == 1 ? " finding" : " findings");
-}
-
-std::string coloured(std::string_view text, std::string_view how, bool colour) {
-  return colour ? fmt::format("{}{}\x1b[0m", how, text) : std::string(text);
-}
-
-std::string visible(std::string_view text) {
-  std::string shown;
-  append_visible(shown, text);
-  return shown;
 }
 
 void append_table(std::string& out, const ports::AuditReport& audit) {
@@ -74,12 +59,13 @@ void append_findings(std::string& out, const ports::AuditReport& audit, bool col
   for (const ports::Finding& finding : audit.findings) {
     const std::string_view word = finding.repaired ? "repaired" : "found";
     std::string text;
-    append_wrapped(text, visible(finding.what), kIndent);
+    append_wrapped(text, visible(finding.what), kFindingIndent);
     text.replace(0, word.size(), coloured(word, finding.repaired ? kGreen : kRed, colour));
     out += text;
   }
   if (audit.found > audit.findings.size()) {
-    append_wrapped(out, "and " + grouped(audit.found - audit.findings.size()) + " more", kIndent);
+    append_wrapped(out, "and " + grouped(audit.found - audit.findings.size()) + " more",
+                   kFindingIndent);
   }
 }
 
@@ -123,7 +109,7 @@ class JsonObject {
     key(name);
     out_ += value ? fmt::format("{}", *value) : "null";
   }
-  void counts(std::string_view name, const Counts* counts) {
+  void counts(std::string_view name, const StateCounts* counts) {
     if (!counts) return value<int>(name, std::nullopt);
     key(name);
     JsonObject object;

@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kWorkerExamples = R"(Examples:
   HOLDFAST_API_TOKEN=… holdfast worker --server https://tasks.example.org \
       --config worker.toml
   holdfast worker --config worker.toml    where its store.url is on Redis
@@ -39,7 +39,7 @@ rest, and ends; a second one ends the grace at once.
 Exit codes: 0 ended cleanly; 3 tasks were cut short and handed back; 1 it could
 not start; 2 the command line is wrong.)";
 
-struct Options {
+struct WorkerOptions {
   std::string server;
   std::string store;
   std::string config;
@@ -53,7 +53,7 @@ int misused(Io& io, const std::string& what) {
 }
 
 // Where the tasks come from; or the exit code, where that cannot be: said then.
-std::expected<server::TaskWorker::Options, int> source_of(const Options& options,
+std::expected<server::TaskWorker::Options, int> source_of(const WorkerOptions& options,
                                                           const config::Config& config, Io& io) {
   server::TaskWorker::Options source;
   if (!options.server.empty()) {
@@ -77,7 +77,7 @@ std::expected<server::TaskWorker::Options, int> source_of(const Options& options
                               place->key())));
 }
 
-int work(const Options& options, Io& io) {
+int work(const WorkerOptions& options, Io& io) {
   const auto config = config::read(options.config);
   if (!config) {
     io.err << config.error().message << '\n';
@@ -111,7 +111,7 @@ int work(const Options& options, Io& io) {
 
 void add_worker(CLI::App& program, Io& io, int& exit_code) {
   CLI::App* verb = program.add_subcommand("worker", "Run tasks of a server, or of a shared store");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WorkerOptions>();
   auto* server = verb->add_option("--server", options->server,
                                   "Pull from it: http://HOST:PORT, https://HOST:PORT")
                      ->option_text("URL");
@@ -125,7 +125,7 @@ void add_worker(CLI::App& program, Io& io, int& exit_code) {
       ->option_text("FILE");
   verb->add_flag("--token-in-the-clear", options->token_in_the_clear,
                  "Send the token over http:// elsewhere, too");
-  verb->footer(kExamples);
+  verb->footer(kWorkerExamples);
   verb->callback([options, &io, &exit_code] { exit_code = work(*options, io); });
 }
 

@@ -172,7 +172,7 @@ void Checks::check_rules(const std::string& path, const Task& task) {
   for (const Rule& rule : task.all_rules()) {
     if (rule.name.empty() || names.insert(rule.name).second) continue;
     return wrong(path, {"presets", "rules"},
-                 fmt::format("there are two rules {}", quoted(rule.name)),
+                 fmt::format("there are two rules {}", holdfast::quoted(rule.name)),
                  "name each preset once, here or as `use` in the rule file");
   }
 }
@@ -306,7 +306,7 @@ void Checks::check_queue(const std::string& name, Queue& queue) {
     return wrong(later ? pulled : other, {"queue"},
                  fmt::format("the queue {} has tasks that are pulled ({}) and tasks that are not "
                              "({})",
-                             quoted(name), pulled, other),
+                             holdfast::quoted(name), pulled, other),
                  "give one of them another queue");
   }
   if (queue.pull && !other.empty()) {

@@ -13,7 +13,6 @@
 #include "config/read_table.hpp"
 #include "core/json_text.hpp"
 
-// quoted() is written with its namespace here: <filesystem> brings std::quoted for texts.
 namespace holdfast::config {
 
 std::string home_of(std::string_view key) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <holdfast/time.hpp>
 
 #include "config/keys.hpp"
 
@@ -41,6 +44,8 @@ struct Within {
     return (from.*Outer).*Inner;
   }
 };
+
+inline constexpr Duration kDay = std::chrono::hours(24);
 
 inline constexpr Reload no = Reload::no;
 inline constexpr Reload yes = Reload::yes;

@@ -24,7 +24,6 @@ constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = kKiB * 1024;
 constexpr std::uint64_t kGiB = kMiB * 1024;
 constexpr Duration kTenYears = std::chrono::hours(24) * 3650;
-constexpr Duration kDay = 24h;
 
 constexpr std::array<std::pair<std::string_view, Level>, 5> kLevels = {
     {{"debug", Level::debug},

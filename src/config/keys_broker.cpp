@@ -14,8 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kDay = 24h;
-
 constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
     {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
 

@@ -29,9 +29,9 @@ std::optional<Secret> fetch(const Spot& spot, const std::string& reference) {
                     ? std::nullopt
                     : reading.outside.variable(name);
     if (text && !text->empty()) return Secret(*std::move(text), reference);
-    spot.wrong(
-        fmt::format("the environment variable {} is {}", quoted(name), text ? "empty" : "not set"),
-        "set it where the server is started, or write \"file:PATH\"");
+    spot.wrong(fmt::format("the environment variable {} is {}", holdfast::quoted(name),
+                           text ? "empty" : "not set"),
+               "set it where the server is started, or write \"file:PATH\"");
     return std::nullopt;
   }
   const std::string path = reading.resolve(reference.substr(kFile.size()));
@@ -96,11 +96,11 @@ std::string trouble_with_header(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            kSigns.find(c) != kSigns.npos;
   });
-  if (!good) return fmt::format("{} cannot be the name of a header", quoted(name));
+  if (!good) return fmt::format("{} cannot be the name of a header", holdfast::quoted(name));
   const bool prefixed =
       equal_letters(name.substr(0, 8), "webhook-") || equal_letters(name.substr(0, 9), "holdfast-");
   if (prefixed || is_one_of(name, kOurs)) {
-    return fmt::format("the header {} is set by Holdfast itself", quoted(name));
+    return fmt::format("the header {} is set by Holdfast itself", holdfast::quoted(name));
   }
   return {};
 }
@@ -115,7 +115,7 @@ std::string secret_text(const Secret& secret) {
   if (!secret.is_set()) return {};
   return secret.source().empty()
              ? "\"***\""
-             : quoted(fmt::format("*** ({})", secret.source()), std::string::npos);
+             : holdfast::quoted(fmt::format("*** ({})", secret.source()), std::string::npos);
 }
 
 std::optional<Header> read_header(const Spot& spot, const Member& member) {
@@ -154,7 +154,7 @@ void Path::read(const Spot& spot, const Value& value, std::string& into) const {
 }
 
 std::string Path::show(const std::string& value) const {
-  return value.empty() ? "" : quoted(value, std::string::npos);
+  return value.empty() ? "" : holdfast::quoted(value, std::string::npos);
 }
 
 void NewFile::read(const Spot& spot, const Value& value, std::string& into) const {
@@ -163,7 +163,7 @@ void NewFile::read(const Spot& spot, const Value& value, std::string& into) cons
 }
 
 std::string NewFile::show(const std::string& value) const {
-  return value.empty() ? "" : quoted(value, std::string::npos);
+  return value.empty() ? "" : holdfast::quoted(value, std::string::npos);
 }
 
 namespace {
@@ -205,7 +205,7 @@ void StoreUrl::read(const Spot& spot, const Value& value, Url& into) const {
 }
 
 std::string StoreUrl::show(const Url& value) const {
-  return quoted(value.shown, std::string::npos);
+  return holdfast::quoted(value.shown, std::string::npos);
 }
 
 void BrokerAt::read(const Spot& spot, const Value& value, Url& into) const {
@@ -220,7 +220,7 @@ std::string BrokerAt::show(const Url& value) const {
 }
 
 std::string Endpoint::show(const Url& value) const {
-  return value.is_set() ? quoted(value.shown, std::string::npos) : "";
+  return value.is_set() ? holdfast::quoted(value.shown, std::string::npos) : "";
 }
 
 void Command::read(const Spot& spot, const Value& value, std::vector<std::string>& into) const {
@@ -262,7 +262,7 @@ void RulesAt::read(const Spot& spot, const Value& value, RuleFile& into) const {
 }
 
 std::string RulesAt::show(const RuleFile& value) const {
-  return value.path.empty() ? "" : quoted(value.path, std::string::npos);
+  return value.path.empty() ? "" : holdfast::quoted(value.path, std::string::npos);
 }
 
 void Headers::read(const Spot& spot, const Value& value, std::vector<Header>& into) const {

@@ -104,7 +104,7 @@ void Span::read(const Spot& spot, const Value& value, Duration& into) const {
 }
 
 std::string Span::show(Duration value) const {
-  return quoted(format_duration(value));
+  return holdfast::quoted(format_duration(value));
 }
 
 void SpanOr::read(const Spot& spot, const Value& value, std::optional<Duration>& into) const {
@@ -125,7 +125,7 @@ void SpanOr::read(const Spot& spot, const Value& value, std::optional<Duration>&
 }
 
 std::string SpanOr::show(const std::optional<Duration>& value) const {
-  return value ? span.show(*value) : quoted(nothing);
+  return value ? span.show(*value) : holdfast::quoted(nothing);
 }
 
 void Size::read(const Spot& spot, const Value& value, std::uint64_t& into) const {
@@ -147,7 +147,7 @@ void Size::read(const Spot& spot, const Value& value, std::uint64_t& into) const
 }
 
 std::string Size::show(std::uint64_t value) const {
-  return quoted(format_size(value));
+  return holdfast::quoted(format_size(value));
 }
 
 const std::string* read_text(const Spot& spot, const Value& value) {
@@ -173,7 +173,7 @@ void Text::read(const Spot& spot, const Value& value, std::string& into) const {
 }
 
 std::string Text::show(const std::string& value) const {
-  return quoted(value, std::string::npos);
+  return holdfast::quoted(value, std::string::npos);
 }
 
 void TemplateText::read(const Spot& spot, const Value& value, std::string& into) const {
@@ -185,7 +185,7 @@ void TemplateText::read(const Spot& spot, const Value& value, std::string& into)
 }
 
 std::string TemplateText::show(const std::string& value) const {
-  return value.empty() ? "" : quoted(value, std::string::npos);
+  return value.empty() ? "" : holdfast::quoted(value, std::string::npos);
 }
 
 std::optional<std::vector<std::pair<std::string, Place>>> read_texts(const Spot& spot,
@@ -211,7 +211,7 @@ std::string show_texts(std::span<const std::string> texts) {
   std::string line = "[";
   for (const std::string& text : texts) {
     if (line.size() > 1) line += ", ";
-    line += quoted(text, std::string::npos);
+    line += holdfast::quoted(text, std::string::npos);
   }
   return line + "]";
 }
@@ -244,7 +244,7 @@ void ListenAt::read(const Spot& spot, const Value& value, Listen& into) const {
 }
 
 std::string ListenAt::show(const Listen& value) const {
-  return quoted(value.text());
+  return holdfast::quoted(value.text());
 }
 
 void Networks::read(const Spot& spot, const Value& value, std::vector<Network>& into) const {

@@ -49,7 +49,7 @@ std::string trouble_with_path(std::string_view path) {
     if (segment.empty()) return "a path has no empty parts: no // and no / at its end";
     if (is_param(segment)) return fmt::format("{} means nothing here: only {{id}} does", segment);
     return fmt::format("{} cannot be part of a path: letters, digits, - . _ ~, or {{id}}",
-                       quoted(segment));
+                       holdfast::quoted(segment));
   }
   const std::string_view first = segments_of(path).front();
   if (is_param(first)) return "this would be taken for routes of the API: begin with a word";
@@ -67,9 +67,9 @@ bool overlap(std::string_view one, std::string_view other) {
          });
 }
 
-class Checks {
+class RouteChecks {
  public:
-  Checks(Reading& reading, Config& config) : reading_(reading), config_(config) {}
+  RouteChecks(Reading& reading, Config& config) : reading_(reading), config_(config) {}
 
   void check(const std::string& name, Route& route) {
     path_ = join_key("route", name);
@@ -112,7 +112,8 @@ class Checks {
       // Of two, the later one in their order says so.
       if (is_same) break;
       if (its.method == parts.method && overlap(its.path, parts.path))
-        wrong("", fmt::format("a request may be meant for this or for {}", quoted(other)));
+        wrong("",
+              fmt::format("a request may be meant for this or for {}", holdfast::quoted(other)));
     }
     return true;
   }
@@ -164,7 +165,7 @@ RouteName parts_of(std::string_view route) noexcept {
 }
 
 void complete_routes(Reading& reading, Config& config) {
-  Checks checks(reading, config);
+  RouteChecks checks(reading, config);
   for (auto& [name, route] : config.routes)
     checks.check(name, route);
 }

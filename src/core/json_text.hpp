@@ -18,6 +18,8 @@ void append_json_string(std::string& out, std::string_view text);
 void append_visible(std::string& out, std::string_view text);
 
 // `text` as a JSON string for use in a message, cut after `limit` bytes with "…" after the quote.
+// Written holdfast::quoted(text) where `text` is a std::string: <filesystem> brings std::quoted,
+// which would be the better match.
 [[nodiscard]] std::string quoted(std::string_view text, std::size_t limit = 80);
 
 // Whether append_visible would leave `text` as it is.

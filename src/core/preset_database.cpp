@@ -20,7 +20,7 @@ std::string sqlstate(std::string_view codes) {
 // A connection lost elsewhere is retried; lost at the commit, nobody knows whether it was carried
 // out. The words before "commit" keep commits of other kinds out ("failed to fetch commit 1f3a:
 // …").
-std::vector<Rule> uncertain() {
+std::vector<Rule> database_ambiguous_rules() {
   const std::string lost =
       "(?:" +
       one_of({"server closed the connection", "connection (?:was )?(?:lost|reset|closed)",
@@ -40,7 +40,7 @@ std::vector<Rule> uncertain() {
   };
 }
 
-std::vector<Rule> hopeless() {
+std::vector<Rule> database_give_up_rules() {
   return {
       {.name = "database.duplicate",
        .pattern =
@@ -99,7 +99,7 @@ std::vector<Rule> hopeless() {
   };
 }
 
-std::vector<Rule> passing() {
+std::vector<Rule> database_retry_rules() {
   return {
       {.name = "database.conflict",
        .pattern =
@@ -163,7 +163,7 @@ std::vector<Rule> passing() {
 }  // namespace
 
 std::vector<Rule> database() {
-  return combine({uncertain(), hopeless(), passing()});
+  return combine({database_ambiguous_rules(), database_give_up_rules(), database_retry_rules()});
 }
 
 }  // namespace holdfast::presets

@@ -14,7 +14,7 @@ namespace {
 using enum VerdictKind;
 
 // C1.1, C1.2, C1.4: the chain's state or the transaction itself is in the way.
-std::vector<Rule> hopeless() {
+std::vector<Rule> ethereum_give_up_rules() {
   return {
       {.name = "ethereum.insufficient-funds",
        .pattern =
@@ -62,7 +62,7 @@ std::vector<Rule> hopeless() {
 }
 
 // Trap 9: the transaction may be on its way, or mined, in spite of the error.
-std::vector<Rule> uncertain(EthereumOptions options) {
+std::vector<Rule> ethereum_ambiguous_rules(EthereumOptions options) {
   return {
       {.name = "ethereum.nonce-used",
        .pattern = one_of({R"(\bnonce[ _](?:is )?too[ _]low\b)",
@@ -86,7 +86,7 @@ std::vector<Rule> uncertain(EthereumOptions options) {
   };
 }
 
-std::vector<Rule> passing() {
+std::vector<Rule> ethereum_retry_rules() {
   return {
       {.name = "ethereum.rate-limited",
        .pattern =
@@ -115,7 +115,7 @@ std::vector<Rule> passing() {
   };
 }
 
-std::vector<Rule> done_already() {
+std::vector<Rule> ethereum_success_rules() {
   return {
       {.name = "ethereum.already-known",
        .pattern = one_of({R"((?:^|[:"'=]\s?)already known\s*(?:$|["',.;)}\]]))",
@@ -129,7 +129,8 @@ std::vector<Rule> done_already() {
 }  // namespace
 
 std::vector<Rule> ethereum(EthereumOptions options) {
-  return combine({hopeless(), uncertain(options), passing(), done_already()});
+  return combine({ethereum_give_up_rules(), ethereum_ambiguous_rules(options),
+                  ethereum_retry_rules(), ethereum_success_rules()});
 }
 
 }  // namespace holdfast::presets

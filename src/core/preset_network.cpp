@@ -11,7 +11,7 @@ namespace {
 
 using enum VerdictKind;
 
-std::vector<Rule> hopeless() {
+std::vector<Rule> network_give_up_rules() {
   return {
       {.name = "network.certificate",
        .pattern = one_of(
@@ -50,7 +50,7 @@ std::vector<Rule> hopeless() {
   };
 }
 
-std::vector<Rule> passing() {
+std::vector<Rule> network_retry_rules() {
   return {
       {.name = "network.timeout",
        .pattern = one_of(
@@ -139,7 +139,7 @@ std::vector<Rule> passing() {
 }  // namespace
 
 std::vector<Rule> network() {
-  return combine({hopeless(), passing()});
+  return combine({network_give_up_rules(), network_retry_rules()});
 }
 
 }  // namespace holdfast::presets

@@ -6,6 +6,8 @@
 
 #include <holdfast/failure.hpp>
 
+#include "core/text_shapes.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "
 constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 constexpr std::array<std::string_view, 7> kLongDays{"Monday", "Tuesday",  "Wednesday", "Thursday",
                                                     "Friday", "Saturday", "Sunday"};
-
-[[nodiscard]] bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
 
 // Takes a date apart from left to right. After the first thing that is not as expected, everything
 // fails, so that only the end needs to be looked at.
@@ -48,7 +46,7 @@ class DateReader {
     if (rest_.size() < digits) return give_up(), 0;
     int value = 0;
     for (const char c : rest_.substr(0, digits)) {
-      if (!is_digit(c)) return give_up(), 0;
+      if (!shapes::is_digit(c)) return give_up(), 0;
       value = value * 10 + (c - '0');
     }
     rest_.remove_prefix(digits);
@@ -150,7 +148,7 @@ class DateReader {
   constexpr auto kMost = chrono::floor<chrono::seconds>(Duration::max()).count();
   chrono::seconds::rep seconds = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
+    if (!shapes::is_digit(c)) return std::nullopt;
     // Once past the end it stays there: a server that says 10^30 seconds means "do not come back".
     if (seconds <= kMost) seconds = seconds * 10 + (c - '0');
   }
@@ -181,7 +179,7 @@ class DateReader {
 std::optional<Duration> parse_retry_after(std::string_view value, WallTime now) noexcept {
   const std::string_view text = without_spaces_around(value);
   if (text.empty()) return std::nullopt;
-  if (is_digit(text.front())) return read_seconds(text);
+  if (shapes::is_digit(text.front())) return read_seconds(text);
   auto date = read_imf_fixdate(text);
   if (!date) date = read_rfc850(text, now);
   if (!date) date = read_asctime(text);

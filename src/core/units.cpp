@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/json_text.hpp"
+#include "core/text_shapes.hpp"
 
 namespace holdfast {
 namespace {
@@ -44,10 +45,6 @@ constexpr std::array kSizeUnits{
     Unit{"KB", 1000},        Unit{"B", 1},
 };
 constexpr std::string_view kSizeHint = "use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
-
-[[nodiscard]] bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
 
 [[nodiscard]] bool is_unit_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
@@ -115,7 +112,7 @@ class Scanner {
       ++at_;
     return text_.substr(start, at_ - start);
   }
-  std::string_view digits() noexcept { return take(is_digit); }
+  std::string_view digits() noexcept { return take(shapes::is_digit); }
 
   [[nodiscard]] static bool append_digits(std::uint64_t& value, std::string_view digits) noexcept {
     for (const char c : digits) {

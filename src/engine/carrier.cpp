@@ -9,9 +9,6 @@
 namespace holdfast::engine {
 namespace {
 
-// How long a shutdown waits for the broker's word on what was sent last.
-constexpr Duration kLastWords = std::chrono::seconds(5);
-
 // A broker that has not made sure of the queues by then is away: publishing finds that out itself.
 constexpr Duration kOpenWithin = std::chrono::seconds(1);
 constexpr Duration kFirstSweep = std::chrono::seconds(2);
@@ -134,7 +131,7 @@ bool Carrier::finish() {
     return true;
   }
   if (!close_timer_) {
-    close_timer_ = floor_.parts.loop.after(kLastWords, [this] {
+    close_timer_ = floor_.parts.loop.after(kCloseWait, [this] {
       out_of_time_ = true;
       floor_.on_progress();
     });
@@ -146,7 +143,7 @@ bool Carrier::finish() {
   for (const std::shared_ptr<Burst>& burst : std::vector(bursts_))
     burst->abandon();
   out_of_time_ = false;
-  close_timer_ = floor_.parts.loop.after(kLastWords, [this] {
+  close_timer_ = floor_.parts.loop.after(kCloseWait, [this] {
     out_of_time_ = true;  // what was not given back is given back by the broker
     floor_.on_progress();
   });

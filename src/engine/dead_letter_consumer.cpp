@@ -11,9 +11,6 @@
 namespace holdfast::engine {
 namespace {
 
-// How long a stop waits for the store's and the broker's last words.
-constexpr Duration kLastWords = std::chrono::seconds(5);
-
 DeadLetters sound(DeadLetters rule) {
   rule.poll = std::max<Duration>(rule.poll, std::chrono::milliseconds(1));
   rule.batch = std::max<std::size_t>(rule.batch, 1);
@@ -62,7 +59,7 @@ void DeadLetterConsumer::stop() {
   poll_timer_.reset();
   later_.clear();  // the broker has them
   if (consumer_) broker_->pause(*consumer_);
-  close_timer_ = floor_.parts.loop.after(kLastWords, [this] {
+  close_timer_ = floor_.parts.loop.after(kCloseWait, [this] {
     gave_up_ = true;  // what was not heard of is looked at in the next life
     close_if_idle();
   });
@@ -73,7 +70,7 @@ void DeadLetterConsumer::close_if_idle() {
   if (!stopping_ || closing_ || (under_way_ > 0 && !gave_up_)) return;
   closing_ = true;
   if (!consumer_) return closed();
-  close_timer_ = floor_.parts.loop.after(kLastWords, [this] { closed(); });
+  close_timer_ = floor_.parts.loop.after(kCloseWait, [this] { closed(); });
   ++under_way_;
   broker_->close(*consumer_, floor_.guarded([this] {
     --under_way_;

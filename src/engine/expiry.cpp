@@ -12,8 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kPage = 1000;
-constexpr std::size_t kSlice = 500;
+constexpr std::size_t kListPage = 1000;
 // Whole tasks that are in memory at once, with their payloads.
 constexpr std::size_t kAtOnce = 8;
 // Every look goes through all tasks of the state, so there are only so many before a removal.
@@ -89,7 +88,7 @@ void Expiry::begin() {
 
 // The latest come first, so all pages are looked at.
 void Expiry::look() {
-  ports::List list{.filter = {.state = duty().state}, .cursor = round_.cursor, .limit = kPage};
+  ports::List list{.filter = {.state = duty().state}, .cursor = round_.cursor, .limit = kListPage};
   floor_.ask(floor_.parts.reader, std::move(list),
              [this](ports::Asked<ports::List>& asked) { looked(asked); });
 }
@@ -187,7 +186,8 @@ void Expiry::announce() {
 }
 
 void Expiry::remove() {
-  const std::size_t most = spills() ? std::min(kSlice, round_.spilled - round_.removed) : kSlice;
+  const std::size_t most =
+      spills() ? std::min(kPurgeSlice, round_.spilled - round_.removed) : kPurgeSlice;
   if (round_.going == 0 || most == 0) return end_duty();
   floor_.ask(floor_.parts.writer,
              ports::Purge{.state = duty().state, .ended_before = round_.goes_before, .max = most},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/time.hpp>
+
 #include "engine/engine.hpp"
 #include "engine/live_run.hpp"
 #include "engine/task_type.hpp"
@@ -17,6 +21,13 @@
 namespace holdfast::engine {
 
 class Carrier;
+
+// How long a stop waits for the last answers of the store and the broker.
+inline constexpr Duration kCloseWait = std::chrono::seconds(5);
+// A queue that has just given nothing is not asked sooner, whatever it says is due.
+inline constexpr Duration kLeastClaimWait = std::chrono::milliseconds(1);
+// So many tasks are removed from the store at once.
+inline constexpr std::size_t kPurgeSlice = 500;
 
 // The ground that all roles of one engine stand on. Threads: the loop's.
 class Floor {

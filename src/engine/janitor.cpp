@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace holdfast::engine {
-namespace {
-
-constexpr std::size_t kSlice = 500;
-
-}  // namespace
-
 void Janitor::stop() {
   stopped_ = true;
   timer_.reset();
@@ -30,12 +24,12 @@ void Janitor::next_duty() {
 
 void Janitor::purge(WallTime ended_before) {
   const ports::Purge purge_slice{
-      .state = duties_[at_].state, .ended_before = ended_before, .max = kSlice};
+      .state = duties_[at_].state, .ended_before = ended_before, .max = kPurgeSlice};
   floor_.ask(floor_.parts.writer, purge_slice,
              [this, ended_before](const ports::Asked<ports::Purge>& asked) {
                if (!asked.answer) return failed(asked.answer.error());
                floor_.stats.purged += *asked.answer;
-               const bool more = *asked.answer >= kSlice;
+               const bool more = *asked.answer >= kPurgeSlice;
                if (more && !stopped_) return purge(ended_before);
                ++at_;
                next_duty();

@@ -13,8 +13,6 @@ namespace {
 
 // A thousand may wait for one task: only so many of them are asked for at once.
 constexpr std::size_t kMostAsked = 64;
-// A queue that has just given nothing is not asked sooner, whatever it says is due.
-constexpr Duration kLeastWait = std::chrono::milliseconds(1);
 // One answer brings no more payload than this, unless it is a single task's: it is all in memory at
 // once, here and at the worker's.
 constexpr std::size_t kMostLentBytes = std::size_t{8} << 20U;
@@ -207,8 +205,8 @@ void Lending::went_dry(const std::string& queue, Desk& desk, const ports::Claim:
 }
 
 void Lending::wake_at(const std::string& queue, Desk& desk, WallTime due) {
-  const Duration wait =
-      std::clamp(due - floor_.wall_now(), kLeastWait, std::max(floor_.look_every(), kLeastWait));
+  const Duration wait = std::clamp(due - floor_.wall_now(), kLeastClaimWait,
+                                   std::max(floor_.look_every(), kLeastClaimWait));
   // Only ever earlier: one who is told of a later time again and again would never look.
   const SteadyTime at = saturating_add(floor_.now(), wait);
   if (desk.wake && desk.wake_time <= at) return;

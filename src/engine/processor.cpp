@@ -11,8 +11,6 @@ namespace {
 
 constexpr Duration kSayAgain = std::chrono::minutes(1);
 constexpr std::size_t kMostSaid = 100;
-// A queue that has just given nothing is not asked sooner, whatever it says is due.
-constexpr Duration kLeastWait = std::chrono::milliseconds(1);
 constexpr int kMostRepeats = 3;
 
 }  // namespace
@@ -122,7 +120,7 @@ void Processor::ran_short(const ports::Claim::Answer& answer, const Round& round
   Duration wait = floor_.has_news() ? Duration::max() : floor_.look_every();
   const WallTime due = std::min(noted_due_, answer.next_due.value_or(WallTime::max()));
   if (!answer.blocked && due != WallTime::max()) {
-    wait = std::min(wait, std::max(due - floor_.wall_now(), kLeastWait));
+    wait = std::min(wait, std::max(due - floor_.wall_now(), kLeastClaimWait));
   }
   wake_at(saturating_add(now, wait));
 }

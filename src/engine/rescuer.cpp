@@ -9,7 +9,7 @@
 namespace holdfast::engine {
 namespace {
 
-constexpr std::size_t kPage = 1000;
+constexpr std::size_t kOverduePage = 1000;
 
 bool is_before(const ports::Held& a, const ports::Held& b) {
   return a.id != b.id ? a.id < b.id : a.token < b.token;
@@ -44,13 +44,13 @@ void Rescuer::ask() {
   floor_.ask(floor_.parts.writer,
              ports::Overdue{.now = floor_.wall_now(),
                             .sole_owner = all_others ? floor_.options.owner : "",
-                            .max = kPage},
+                            .max = kOverduePage},
              [this](ports::Asked<ports::Overdue>& asked) { found(asked); });
 }
 
 void Rescuer::found(ports::Asked<ports::Overdue>& asked) {
   if (!asked.answer) return failed(asked.answer.error());
-  const bool more = asked.answer->size() >= kPage;
+  const bool more = asked.answer->size() >= kOverduePage;
   Records lost;
   std::vector<ports::Held> alive;
   for (ports::TaskRecord& record : *asked.answer) {

@@ -12,6 +12,7 @@
 
 #include "io/child_process.hpp"
 #include "io/loop.hpp"
+#include "io/trimmed.hpp"
 
 namespace holdfast::handlers {
 namespace {
@@ -41,13 +42,6 @@ std::string name_of_signal(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string trimmed(std::string text) {
-  constexpr const char* kSpace = " \t\r\n";
-  text.erase(text.find_last_not_of(kSpace) + 1);
-  text.erase(0, text.find_first_not_of(kSpace));
-  return text;
-}
-
 // What is known first, then the program's own words, if it has said any.
 std::string joined(std::string what, const std::string& words) {
   return words.empty() ? std::move(what) : fmt::format("{}: {}", what, words);
@@ -71,7 +65,7 @@ io::ChildCommand command_for(const ports::Run& run, const CommandOptions& option
 }
 
 core::Outcome outcome_of(io::ChildEnd end, std::size_t most_result_bytes) {
-  const std::string words = trimmed(std::move(end.error_tail));
+  const std::string words(io::trimmed(end.error_tail));
   if (end.output_was_too_long) {
     return Failure{.message =
                        joined(fmt::format("printed more than {} bytes", most_result_bytes), words)};

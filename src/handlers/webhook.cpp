@@ -13,6 +13,7 @@
 #include "core/json_text.hpp"
 #include "core/utf8.hpp"
 #include "io/http_url.hpp"
+#include "io/trimmed.hpp"
 
 namespace holdfast::handlers {
 namespace {
@@ -80,16 +81,9 @@ std::string as_header_value(std::string_view text) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 // "HTTP 503: the beginning of the answer".
 std::string message_of(const io::HttpResponse& answer, std::size_t kept_bytes) {
-  const std::string_view body = trimmed(answer.body);
+  const std::string_view body = io::trimmed(answer.body);
   const std::string_view kept = utf8_prefix(body, kept_bytes);
   std::string message = fmt::format("HTTP {}", answer.status);
   if (answer.status / 100 == 3) message += ": redirects are not followed";

@@ -251,9 +251,6 @@ void Api::extend(const Request& request, Reply reply) {
       });
 }
 
-// docs/openapi.json, compiled in.
-extern const std::string_view kOpenApi;
-
 void Api::add_health(Routes& routes) {
   routes.add({.method = "GET",
               .pattern = "/openapi.json",

@@ -12,8 +12,6 @@
 
 namespace holdfast::http {
 
-extern const std::string_view kOpenApi;
-
 namespace {
 
 constexpr std::size_t kMostTold = 5;  // in the detail; `errors` has them all

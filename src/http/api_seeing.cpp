@@ -17,7 +17,7 @@
 namespace holdfast::http {
 namespace {
 
-Result<EventFilter> filter_of(const Request& request) {
+Result<EventFilter> event_filter_of(const Request& request) {
   EventFilter filter;
   for (const auto& [name, value] : request.query) {
     if (name == "queue") {
@@ -175,7 +175,7 @@ void SeeingApi::series(const Request& request, Reply reply) {
 }
 
 void SeeingApi::events(const Request& request, Reply reply) {
-  auto filter = filter_of(request);
+  auto filter = event_filter_of(request);
   if (!filter) return reply(problem(filter.error()));
   reply({.type = "text/event-stream",
          .source = streams_.open(*std::move(filter), request.header("last-event-id"),

@@ -15,6 +15,9 @@
 // What the files of the API share.
 namespace holdfast::http {
 
+// docs/openapi.json, compiled in.
+extern const std::string_view kOpenApi;
+
 template <class Write>
 [[nodiscard]] Response json(int status, Write write_it) {
   Response response{.status = status};

@@ -53,7 +53,7 @@ std::optional<TaskState> state_named(std::string_view name) {
 }
 
 // What the query asks for; the error names the parameter.
-Result<TaskFilter> filter_of(const Request& request) {
+Result<TaskFilter> task_filter_of(const Request& request) {
   TaskFilter filter;
   for (const auto& [name, value] : request.query) {
     if (name == "state") {
@@ -192,7 +192,7 @@ void Api::find(const Request& request, Reply reply) {
 }
 
 void Api::list(const Request& request, Reply reply, bool dead_only) {
-  auto filter = filter_of(request);
+  auto filter = task_filter_of(request);
   if (!filter) return reply(problem(filter.error()));
   if (dead_only) {
     if (filter->state && *filter->state != TaskState::failed && *filter->state != TaskState::dead) {

@@ -18,10 +18,10 @@
 namespace holdfast::io {
 namespace {
 
-constexpr const char* kOperation = "run apart";
+constexpr const char* kRunApartOperation = "run apart";
 
 std::unexpected<Error> system_error(const char* what) {
-  return fail_os(kOperation, what, errno);
+  return fail_os(kRunApartOperation, what, errno);
 }
 
 void write_all(int file, const void* data, std::size_t size) {
@@ -83,11 +83,12 @@ Result<std::vector<double>> run_apart(const std::function<Result<std::vector<dou
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!told) return fail(ErrorCode::canceled, kOperation, "stopped by a signal");
+  if (!told) return fail(ErrorCode::canceled, kRunApartOperation, "stopped by a signal");
   if (told->empty() || !WIFEXITED(status)) {
-    return fail(ErrorCode::internal, kOperation, "the process ended before it had a result");
+    return fail(ErrorCode::internal, kRunApartOperation,
+                "the process ended before it had a result");
   }
-  if (told->front() == 0) return fail(ErrorCode::internal, kOperation, told->substr(1));
+  if (told->front() == 0) return fail(ErrorCode::internal, kRunApartOperation, told->substr(1));
   std::vector<double> numbers((told->size() - 1) / sizeof(double));
   if (numbers.empty()) return numbers;
   std::memcpy(numbers.data(), told->data() + 1, numbers.size() * sizeof(double));

@@ -12,12 +12,13 @@
 #include "core/json_text.hpp"
 #include "core/time_text.hpp"
 #include "io/text_file.hpp"
+#include "io/trimmed.hpp"
 #include "wire/json_cursor.hpp"
 
 namespace holdfast::io {
 namespace {
 
-constexpr const char* kOperation = "find AWS credentials";
+constexpr const char* kCredentialsOperation = "find AWS credentials";
 constexpr Duration kRefreshBefore = std::chrono::minutes(5);
 // Where there is no such endpoint, nobody answers at all; where there is one, it is near.
 constexpr Duration kConnectTimeout = std::chrono::seconds(1);
@@ -34,14 +35,7 @@ struct Found {
 };
 
 std::unexpected<Error> failed(ErrorCode code, std::string message) {
-  return fail(code, kOperation, std::move(message));
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const auto begin = text.find_first_not_of(kSpaces);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+  return fail(code, kCredentialsOperation, std::move(message));
 }
 
 // What the endpoints of containers and instances answer.
@@ -209,7 +203,7 @@ struct AwsCredentialsProvider::State : std::enable_shared_from_this<State> {
     }
     std::string profile = sources.profile.empty() ? value("AWS_PROFILE") : sources.profile;
     if (profile.empty()) profile = "default";
-    const auto text = read_text_file(path, kOperation, kMostFileBytes);
+    const auto text = read_text_file(path, kCredentialsOperation, kMostFileBytes);
     if (!text && !is_named) return std::nullopt;
     if (!text) return failed(ErrorCode::not_found, text.error().message);
     auto found = read_aws_profile(*text, profile);
@@ -226,7 +220,7 @@ struct AwsCredentialsProvider::State : std::enable_shared_from_this<State> {
                  "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor of this machine"));
     std::string token = value("AWS_CONTAINER_AUTHORIZATION_TOKEN");
     if (const std::string path = value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !path.empty()) {
-      auto text = read_text_file(path, kOperation, kMostFileBytes);
+      auto text = read_text_file(path, kCredentialsOperation, kMostFileBytes);
       if (!text) return then(failed(ErrorCode::unavailable, text.error().message));
       token = trimmed(*text);
     }

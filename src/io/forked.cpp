@@ -14,10 +14,10 @@
 namespace holdfast::io {
 namespace {
 
-constexpr const char* kOperation = "fork";
+constexpr const char* kForkOperation = "fork";
 
 std::unexpected<Error> has_died() {
-  return fail(ErrorCode::internal, kOperation, "the other process has died");
+  return fail(ErrorCode::internal, kForkOperation, "the other process has died");
 }
 
 // `move(at, left)` as send() and recv() answer.
@@ -50,12 +50,12 @@ bool receive_all(int channel, void* data, std::size_t size) {
 Result<Forked> Forked::start(const std::function<void(int channel)>& work) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return fail_os(kOperation, "socketpair", errno);
+    return fail_os(kForkOperation, "socketpair", errno);
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
   const pid_t pid = ::fork();
-  if (pid < 0) return fail_os(kOperation, "fork", errno);
+  if (pid < 0) return fail_os(kForkOperation, "fork", errno);
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ours.reset();

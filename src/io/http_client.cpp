@@ -21,6 +21,7 @@
 #include "io/lane.hpp"
 #include "io/look_up_turns.hpp"
 #include "io/os_error.hpp"
+#include "io/trimmed.hpp"
 #include "io/unique_fd.hpp"
 
 namespace holdfast::io {
@@ -36,13 +37,6 @@ SteadyTime steady_now() noexcept {
 
 bool is_same_letter(char a, char b) noexcept {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 HttpError canceled() {

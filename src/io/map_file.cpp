@@ -14,7 +14,7 @@
 namespace holdfast::io {
 namespace {
 
-constexpr std::string_view kOperation = "read map";
+constexpr std::string_view kReadMapOperation = "read map";
 constexpr std::size_t kMostBytes = 4 << 20;
 constexpr std::size_t kMostName = 255;  // bytes of a name, at any broker of AMQP
 
@@ -54,7 +54,7 @@ class MapReader {
   }
 
   [[nodiscard]] Error error(const toml::source_region& where, std::string_view what) const {
-    return {ErrorCode::invalid_argument, std::string(kOperation),
+    return {ErrorCode::invalid_argument, std::string(kReadMapOperation),
             fmt::format("{}:{}:{}: {}", file_, where.begin.line, where.begin.column, what)};
   }
 
@@ -116,7 +116,7 @@ Result<TypeMap> parse_type_map(std::string_view text, std::string_view name,
 }
 
 Result<TypeMap> load_type_map(const std::string& path, const std::string& exchange) {
-  const auto text = io::read_text_file(path, kOperation, kMostBytes);
+  const auto text = io::read_text_file(path, kReadMapOperation, kMostBytes);
   if (!text) return std::unexpected(text.error());
   return parse_type_map(*text, path, exchange);
 }

@@ -19,7 +19,7 @@ namespace holdfast::io {
 namespace {
 
 constexpr int kMostTries = 100;
-constexpr const char* kOperation = "make private folder";
+constexpr const char* kPrivateFolderOperation = "make private folder";
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
@@ -131,11 +131,11 @@ int PrivateFile::empty_out() const noexcept {
 Result<PrivateFolder> PrivateFolder::make(ports::Loop& loop, const std::string& beside,
                                           std::string_view prefix) {
   const UniqueFd parent(::open(beside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent) return fail_os(kOperation, beside, errno);
+  if (!parent) return fail_os(kPrivateFolderOperation, beside, errno);
   sweep(parent.get(), prefix);
   for (int tries = 0; tries < kMostTries; ++tries) {
     std::string path = beside + "/" + std::string(prefix) + "XXXXXX";
-    if (!::mkdtemp(path.data())) return fail_os(kOperation, beside, errno);
+    if (!::mkdtemp(path.data())) return fail_os(kPrivateFolderOperation, beside, errno);
     // Somebody else may have swept it before it was locked: then another is made.
     UniqueFd folder = open_and_lock(parent.get(), path.substr(beside.size() + 1));
     if (!folder) {
@@ -145,7 +145,7 @@ Result<PrivateFolder> PrivateFolder::make(ports::Loop& loop, const std::string& 
     return PrivateFolder(
         std::make_shared<PrivateFile::Remover>(loop, std::move(path), std::move(folder)));
   }
-  return fail(ErrorCode::unavailable, kOperation, beside + ": folders vanish there");
+  return fail(ErrorCode::unavailable, kPrivateFolderOperation, beside + ": folders vanish there");
 }
 
 PrivateFolder::PrivateFolder(std::shared_ptr<PrivateFile::Remover> remover)

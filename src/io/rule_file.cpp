@@ -19,7 +19,7 @@
 namespace holdfast {
 namespace {
 
-constexpr std::string_view kOperation = "read rules";
+constexpr std::string_view kReadRulesOperation = "read rules";
 constexpr std::size_t kMostBytes = 4 << 20;  // some 20,000 rules; /dev/zero has no end
 
 // What went wrong; none: all is well.
@@ -39,7 +39,7 @@ class RuleReader {
   Result<std::vector<Rule>> read(const toml::table& document);
 
   [[nodiscard]] Error error(const toml::source_region& where, std::string_view what) const {
-    return {ErrorCode::invalid_argument, std::string(kOperation),
+    return {ErrorCode::invalid_argument, std::string(kReadRulesOperation),
             fmt::format("{}:{}:{}: {}", file_, where.begin.line, where.begin.column, what)};
   }
 
@@ -282,7 +282,7 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, std::string_view na
 }
 
 Result<std::vector<Rule>> load_rules(const std::string& path) {
-  const auto text = io::read_text_file(path, kOperation, kMostBytes);
+  const auto text = io::read_text_file(path, kReadRulesOperation, kMostBytes);
   if (!text) return std::unexpected(text.error());
   return parse_rules(*text, path);
 }

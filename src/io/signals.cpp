@@ -13,24 +13,24 @@ namespace asio = boost::asio;
 namespace holdfast::io {
 namespace {
 
-constexpr std::array kHeard{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kServerSignals{SIGINT, SIGTERM, SIGHUP};
 
 // Asio leaves the default action behind, which may not be what was there.
 class Actions {
  public:
   Actions() {
-    for (std::size_t at = 0; at < kHeard.size(); ++at)
-      ::sigaction(kHeard[at], nullptr, &before_[at]);
+    for (std::size_t at = 0; at < kServerSignals.size(); ++at)
+      ::sigaction(kServerSignals[at], nullptr, &before_[at]);
   }
   ~Actions() {
-    for (std::size_t at = 0; at < kHeard.size(); ++at)
-      ::sigaction(kHeard[at], &before_[at], nullptr);
+    for (std::size_t at = 0; at < kServerSignals.size(); ++at)
+      ::sigaction(kServerSignals[at], &before_[at], nullptr);
   }
   Actions(const Actions&) = delete;
   Actions& operator=(const Actions&) = delete;
 
  private:
-  std::array<struct sigaction, kHeard.size()> before_{};
+  std::array<struct sigaction, kServerSignals.size()> before_{};
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
 
   Parts(asio::io_context& context, Heard then, std::move_only_function<void()> then_hung_up)
       : set(context), heard(std::move(then)), hung_up(std::move(then_hung_up)) {
-    for (const int signal : kHeard) {
+    for (const int signal : kServerSignals) {
       if (signal != SIGHUP || hung_up) set.add(signal);
     }
   }

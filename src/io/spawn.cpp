@@ -18,7 +18,7 @@
 namespace holdfast::io {
 namespace {
 
-constexpr const char* kOperation = "start program";
+constexpr const char* kStartProgramOperation = "start program";
 
 struct Pipe {
   UniqueFd read;
@@ -149,18 +149,18 @@ Report read_report(int fd) noexcept {
 Result<std::string> file_of(std::span<const std::string> arguments,
                             std::span<const std::string> environment) {
   if (arguments.empty() || arguments[0].empty())
-    return fail(ErrorCode::invalid_argument, kOperation, "no program is named");
+    return fail(ErrorCode::invalid_argument, kStartProgramOperation, "no program is named");
   for (const auto& texts : {arguments, environment}) {
     for (const std::string& text : texts) {
       if (text.find('\0') != std::string::npos) {
-        return fail(ErrorCode::invalid_argument, kOperation,
+        return fail(ErrorCode::invalid_argument, kStartProgramOperation,
                     arguments[0] + ": an argument or a variable has a zero byte in it");
       }
     }
   }
   if (arguments[0].contains('/')) return arguments[0];
   auto found = find_program(arguments[0], environment);
-  if (!found) return fail_os(kOperation, arguments[0], found.error());
+  if (!found) return fail_os(kStartProgramOperation, arguments[0], found.error());
   return *std::move(found);
 }
 
@@ -199,7 +199,7 @@ Result<Spawned> spawn(std::span<const std::string> arguments,
   std::array<Pipe, 4> pipes;
   for (Pipe& pipe : pipes) {
     auto made = make_pipe();
-    if (!made) return fail_os(kOperation, program, made.error());
+    if (!made) return fail_os(kStartProgramOperation, program, made.error());
     pipe = std::move(*made);
   }
   auto& [input, output, error, report] = pipes;
@@ -214,7 +214,7 @@ Result<Spawned> spawn(std::span<const std::string> arguments,
                            .error = error.write.get(),
                            .report = report.write.get(),
                            .parent = ::getpid()});
-  if (pid < 0) return fail_os(kOperation, program, errno);
+  if (pid < 0) return fail_os(kStartProgramOperation, program, errno);
 
   report.write.reset();
   const Report told = read_report(report.read.get());
@@ -227,7 +227,8 @@ Result<Spawned> spawn(std::span<const std::string> arguments,
   if (failed != 0) {
     ::kill(pid, SIGKILL);  // it is ending, or we cannot watch it
     ::waitpid(pid, nullptr, 0);
-    return fail_os(kOperation, told.of_folder ? program + ": in " + folder : program, failed);
+    return fail_os(kStartProgramOperation, told.of_folder ? program + ": in " + folder : program,
+                   failed);
   }
   return Spawned{pid, std::move(pidfd), std::move(input.write), std::move(output.read),
                  std::move(error.read)};

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J\x1b[H";
 constexpr std::string_view kLeave = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-constexpr std::array kHeard = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
+constexpr std::array kTerminalSignals = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
 constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT};
 
 constexpr std::size_t kMostKeys = 4096;
@@ -35,7 +35,7 @@ struct Shared {
   std::atomic<int> told = -1;  // the end of a pipe that is written to
   UniqueFd hears;              // and the other
   UniqueFd tells;
-  std::array<struct sigaction, kHeard.size()> heard_before{};
+  std::array<struct sigaction, kTerminalSignals.size()> heard_before{};
   std::array<struct sigaction, kCrashes.size()> crashes_before{};
 };
 Shared& shared() {
@@ -98,8 +98,8 @@ void hear() {
   struct sigaction action{};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  for (std::size_t i = 0; i < kHeard.size(); ++i)
-    ::sigaction(kHeard[i], &action, &all.heard_before[i]);
+  for (std::size_t i = 0; i < kTerminalSignals.size(); ++i)
+    ::sigaction(kTerminalSignals[i], &action, &all.heard_before[i]);
   action.sa_handler = on_crash;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < kCrashes.size(); ++i)
@@ -108,8 +108,8 @@ void hear() {
 
 void hear_no_more() {
   const Shared& all = shared();
-  for (std::size_t i = 0; i < kHeard.size(); ++i)
-    ::sigaction(kHeard[i], &all.heard_before[i], nullptr);
+  for (std::size_t i = 0; i < kTerminalSignals.size(); ++i)
+    ::sigaction(kTerminalSignals[i], &all.heard_before[i], nullptr);
   for (std::size_t i = 0; i < kCrashes.size(); ++i)
     ::sigaction(kCrashes[i], &all.crashes_before[i], nullptr);
 }

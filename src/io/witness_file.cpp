@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31'74'69'57'64'6c'6f'48;  // "HoldWit1", read as bytes
 constexpr std::uint32_t kVersion = 1;
-constexpr const char* kOperation = "open witness";
+constexpr const char* kOpenWitnessOperation = "open witness";
 
 // The file: a header, then the places. All of it is memory of this machine, so in its byte order.
 struct Header {
@@ -127,9 +127,9 @@ Result<void> lock(int fd, const std::string& path) {
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (::fcntl(fd, F_SETLK, &whole) == 0) return {};
-  if (errno != EACCES && errno != EAGAIN) return fail_os(kOperation, path, errno);
+  if (errno != EACCES && errno != EAGAIN) return fail_os(kOpenWitnessOperation, path, errno);
   const bool known = ::fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-  return fail(ErrorCode::conflict, kOperation,
+  return fail(ErrorCode::conflict, kOpenWitnessOperation,
               known ? fmt::format("{}: in use by process {}", path, whole.l_pid)
                     : fmt::format("{}: in use by another process", path));
 }
@@ -203,27 +203,27 @@ WitnessFile::~WitnessFile() = default;
 Result<std::unique_ptr<WitnessFile>> WitnessFile::open(Options options) {
   const std::string& path = options.path;
   if (options.places == 0 || options.places >= FreePlaces::kNone) {
-    return fail(ErrorCode::invalid_argument, kOperation,
+    return fail(ErrorCode::invalid_argument, kOpenWitnessOperation,
                 fmt::format("{}: {} places; at least 1, below 2^32", path, options.places));
   }
   auto parts = std::make_unique<Parts>(options.places);
   parts->file.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   const int fd = parts->file.get();
-  if (fd < 0) return fail_os(kOperation, path, errno);
+  if (fd < 0) return fail_os(kOpenWitnessOperation, path, errno);
   if (auto locked = lock(fd, path); !locked) return std::unexpected(locked.error());
 
   struct stat found{};
-  if (::fstat(fd, &found) != 0) return fail_os(kOperation, path, errno);
+  if (::fstat(fd, &found) != 0) return fail_os(kOpenWitnessOperation, path, errno);
   const std::size_t bytes = size_for(options.places);
   const bool empty = found.st_size == 0;
   const bool sized = static_cast<std::size_t>(found.st_size) == bytes;
-  if (!sized && ::ftruncate(fd, 0) != 0) return fail_os(kOperation, path, errno);
+  if (!sized && ::ftruncate(fd, 0) != 0) return fail_os(kOpenWitnessOperation, path, errno);
   // With its room on the disk: a full one would otherwise kill us at some begin().
   if (const int error = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); error != 0)
-    return fail_os(kOperation, path, error);
+    return fail_os(kOpenWitnessOperation, path, error);
   // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): the sum of sizes cannot be zero.
   void* start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (start == MAP_FAILED) return fail_os(kOperation, path, errno);
+  if (start == MAP_FAILED) return fail_os(kOpenWitnessOperation, path, errno);
   parts->map = Mapping(start, bytes);
 
   const std::string boot_id = options.boot_id.empty() ? boot_id_of_machine() : options.boot_id;

@@ -81,7 +81,7 @@ Result<Place> parse_place(std::string_view url) {
   if (!error) path = std::filesystem::weakly_canonical(path, error);
   if (error) {
     return fail(ErrorCode::unavailable, std::string(kOperation),
-                fmt::format("{}: {}", quoted(rest), error.message()));
+                fmt::format("{}: {}", holdfast::quoted(rest), error.message()));
   }
   return Place{.kind = Place::Kind::sqlite, .path = path.string()};
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30U;
 // Beside those that wait at the server. A thousand tasks that end together take turns.
 constexpr std::size_t kMostConnections = 32;
 
-std::unexpected<Error> refuse(std::string message) {
+std::unexpected<Error> open_error(std::string message) {
   return fail(ErrorCode::invalid_argument, "open", std::move(message));
 }
 
@@ -85,22 +85,22 @@ Result<RemoteServer> RemoteServer::make(RemoteOptions options) {
   const std::string_view authority = after_scheme.substr(0, after_scheme.find_first_of("/?#"));
   if (authority.find('@') != authority.npos || options.url.find('?') != options.url.npos ||
       options.url.find('#') != options.url.npos) {
-    return refuse(
+    return open_error(
         "the URL of a server is http://HOST:PORT or https://HOST:PORT: a token in it would end up "
         "in logs, so give it apart (the option `token`, or HOLDFAST_API_TOKEN for the command "
         "line)");
   }
   const auto host = io::host_of(options.url);
   if (!host) {
-    return refuse(
+    return open_error(
         fmt::format("\"{}\" is no URL of a server: {}", options.url, host.error().message));
   }
   if (has_control_character(options.token)) {
-    return refuse("the token has a line break or another control character in it");
+    return open_error("the token has a line break or another control character in it");
   }
   const bool is_plain = options.url[4] == ':';
   if (!options.token.empty() && is_plain && !options.token_in_the_clear && !is_loopback(*host)) {
-    return refuse(fmt::format(
+    return open_error(fmt::format(
         "the token is not sent over {}: it could be read on its way. Use https://, or allow it "
         "(the option `token_in_the_clear`, or --token-in-the-clear) where the way is safe",
         options.url));

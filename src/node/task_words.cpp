@@ -12,7 +12,7 @@
 namespace holdfast::node {
 namespace {
 
-[[nodiscard]] std::unexpected<Error> refuse(std::string message) {
+[[nodiscard]] std::unexpected<Error> submit_error(std::string message) {
   return fail(ErrorCode::invalid_argument, "submit", std::move(message));
 }
 
@@ -62,31 +62,33 @@ void sort_by_count(std::vector<FailureGroup::Part>& parts) {
 }  // namespace
 
 Result<ports::NewTask> to_new_task(Submission submission, WallTime now) {
-  if (submission.type.empty()) return refuse("type is empty: it says which handler runs the task");
-  if (submission.queue.empty()) return refuse("queue is empty: leave it out for \"default\"");
+  if (submission.type.empty())
+    return submit_error("type is empty: it says which handler runs the task");
+  if (submission.queue.empty()) return submit_error("queue is empty: leave it out for \"default\"");
   if (submission.payload.size() > ports::kMostPayloadBytes) {
-    return refuse(
+    return submit_error(
         fmt::format("payload has {} bytes: at most {}; keep large data elsewhere, and "
                     "hand in where it is",
                     submission.payload.size(), ports::kMostPayloadBytes));
   }
   if (submission.priority < ports::kLowestPriority ||
       submission.priority > ports::kHighestPriority) {
-    return refuse(fmt::format("priority is {}: it goes from {} to {}", submission.priority,
-                              ports::kLowestPriority, ports::kHighestPriority));
+    return submit_error(fmt::format("priority is {}: it goes from {} to {}", submission.priority,
+                                    ports::kLowestPriority, ports::kHighestPriority));
   }
-  if (submission.delay < Duration::zero()) return refuse("delay is negative");
+  if (submission.delay < Duration::zero()) return submit_error("delay is negative");
   if (submission.due && submission.delay > Duration::zero()) {
-    return refuse("delay and due are both given: one of them says when");
+    return submit_error("delay and due are both given: one of them says when");
   }
   if (submission.attempts && *submission.attempts < 1) {
-    return refuse(fmt::format("attempts is {}: at least 1 is made", *submission.attempts));
+    return submit_error(fmt::format("attempts is {}: at least 1 is made", *submission.attempts));
   }
   if (submission.timeout && *submission.timeout < Duration::zero()) {
-    return refuse("timeout is negative: zero is none at all");
+    return submit_error("timeout is negative: zero is none at all");
   }
   if (!submission.trace.empty() && !is_traceparent(submission.trace)) {
-    return refuse(fmt::format("trace is {}: it is no W3C traceparent", quoted(submission.trace)));
+    return submit_error(
+        fmt::format("trace is {}: it is no W3C traceparent", holdfast::quoted(submission.trace)));
   }
   return ports::NewTask{
       .id = {},
@@ -110,7 +112,7 @@ Result<ports::List> to_list(TaskFilter filter) {
     if (!group) {
       return fail(ErrorCode::invalid_argument, "list",
                   fmt::format("group {} is no name of a group: 16 hexadecimal digits",
-                              quoted(filter.group)));
+                              holdfast::quoted(filter.group)));
     }
   }
   return ports::List{.filter = {.state = filter.state,

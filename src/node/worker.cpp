@@ -62,11 +62,11 @@ struct TypeEntry {
   for (std::size_t at = 0; at < types.size(); ++at) {
     if (types[at].name.empty()) return refuse("the type of a handler is empty");
     if (const std::string mistake = mistake_in(types[at].options); !mistake.empty()) {
-      return refuse(fmt::format("type {}: {}", quoted(types[at].name), mistake));
+      return refuse(fmt::format("type {}: {}", holdfast::quoted(types[at].name), mistake));
     }
     for (std::size_t before = 0; before < at; ++before) {
       if (types[before].name == types[at].name) {
-        return refuse(fmt::format("type {} has two handlers", quoted(types[at].name)));
+        return refuse(fmt::format("type {} has two handlers", holdfast::quoted(types[at].name)));
       }
     }
   }
@@ -74,11 +74,12 @@ struct TypeEntry {
     const Worker::Queue& queue = options.queues[at];
     if (queue.name.empty()) return refuse("the name of a queue is empty");
     if (queue.concurrency < 0) {
-      return refuse(fmt::format("concurrency of queue {} is negative", quoted(queue.name)));
+      return refuse(
+          fmt::format("concurrency of queue {} is negative", holdfast::quoted(queue.name)));
     }
     for (std::size_t before = 0; before < at; ++before) {
       if (options.queues[before].name == queue.name) {
-        return refuse(fmt::format("queue {} comes twice", quoted(queue.name)));
+        return refuse(fmt::format("queue {} comes twice", holdfast::quoted(queue.name)));
       }
     }
   }

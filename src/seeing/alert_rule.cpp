@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/units.hpp"
+#include "seeing/seconds.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::seeing {
@@ -12,10 +13,6 @@ namespace {
 
 // Of a window, so many samples are enough to tell where it begins.
 constexpr int kSamples = 120;
-
-double seconds(Duration span) {
-  return std::chrono::duration<double>(span).count();
-}
 
 Duration whole_seconds(double value) {
   return std::chrono::seconds(static_cast<std::int64_t>(value));
@@ -97,7 +94,7 @@ void AlertRule::set(AlertThresholds thresholds) {
   expect(AlertKind::dead_letters, unless_zero(static_cast<double>(thresholds.dead_letters)));
   expect(AlertKind::retry_rate, unless_zero(thresholds.retry_rate));
   expect(AlertKind::timeout_rate, unless_zero(thresholds.timeout_rate));
-  expect(AlertKind::backlog_age, thresholds.backlog_age.transform(seconds));
+  expect(AlertKind::backlog_age, thresholds.backlog_age.transform(seconds_of));
 }
 
 AlertChecks AlertRule::check(const Seen& seen, SteadyTime now) const {
@@ -118,7 +115,7 @@ AlertChecks AlertRule::check(const Seen& seen, SteadyTime now) const {
   };
   share(AlertKind::retry_rate, recent.retried);
   share(AlertKind::timeout_rate, recent.timeouts);
-  found(AlertKind::backlog_age, seconds(seen.oldest));
+  found(AlertKind::backlog_age, seconds_of(seen.oldest));
   return checks;
 }
 

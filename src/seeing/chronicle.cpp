@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "seeing/seconds.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::seeing {
 namespace {
 
 using wire::JsonWriter;
-
-double seconds(Duration span) {
-  return std::chrono::duration<double>(span).count();
-}
 
 }  // namespace
 
@@ -68,7 +65,7 @@ std::string Chronicle::json(Span span) const {
   const auto rate = [&](std::string_view name, std::uint64_t Totals::* count) {
     each(name, [&](const Sample& sample) {
       // Of a server that has just started, a moment would say too much.
-      const double over = std::max(seconds(sample.span), 1.0);
+      const double over = std::max(seconds_of(sample.span), 1.0);
       writer.number(static_cast<double>(sample.grown.*count) / over);
     });
   };

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "seeing/seconds.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::seeing {
@@ -15,10 +16,6 @@ using wire::JsonWriter;
 constexpr std::array<std::pair<std::string_view, Duration>, 3> kSpans = {
     {{"1m", 1min}, {"5m", 5min}, {"15m", 15min}}};
 
-double seconds(Duration span) {
-  return std::chrono::duration<double>(span).count();
-}
-
 // In so many per second. `recent(span)`: what is known of the last so much time.
 template <class Recent>
 void write_rates(JsonWriter& writer, Recent recent) {
@@ -26,7 +23,7 @@ void write_rates(JsonWriter& writer, Recent recent) {
   for (const auto& [name, span] : kSpans) {
     const auto [totals, took] = recent(span);
     // Of a server that has just started, a moment would say too much.
-    const double over = std::max(seconds(took), 1.0);
+    const double over = std::max(seconds_of(took), 1.0);
     const auto rate = [&](std::string_view key, std::uint64_t count) {
       writer.key(key).number(static_cast<double>(count) / over);
     };
@@ -55,7 +52,7 @@ void write_queue(JsonWriter& writer, const Watch& watch, const ports::QueueCount
   write_tasks(writer, queue);
   const Duration age =
       queue.oldest_due ? std::max(watch.now() - *queue.oldest_due, Duration::zero()) : Duration();
-  writer.key("oldest_due_age_seconds").number(seconds(age));
+  writer.key("oldest_due_age_seconds").number(seconds_of(age));
   write_rates(writer, [&](Duration span) { return watch.recent(queue.queue, span); });
   writer.end_object();
 }
@@ -115,7 +112,10 @@ std::string stats_json(const Watch& watch, const ports::Count::Answer& queues,
   std::string out;
   JsonWriter writer(out);
   writer.begin_object().key("version").text(version());
-  writer.key("started").time(watch.began()).key("uptime_seconds").number(seconds(watch.uptime()));
+  writer.key("started")
+      .time(watch.began())
+      .key("uptime_seconds")
+      .number(seconds_of(watch.uptime()));
   writer.key("queues").begin_array();
   for (const ports::QueueCounts& queue : queues)
     write_queue(writer, watch, queue);
@@ -125,7 +125,7 @@ std::string stats_json(const Watch& watch, const ports::Count::Answer& queues,
   for (const Breaker* breaker : breakers) {
     writer.begin_object().key("dependency").text(breaker->name());
     writer.key("state").text(to_string(breaker->state()));
-    writer.key("retry_in_seconds").number(seconds(breaker->retry_in())).end_object();
+    writer.key("retry_in_seconds").number(seconds_of(breaker->retry_in())).end_object();
   }
   writer.end_array().key("alerts").begin_array();
   for (const Alert& alert : watch.firing())

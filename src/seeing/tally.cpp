@@ -1,6 +1,9 @@
 #include "seeing/tally.hpp"
 
+#include <algorithm>
+
 #include "core/utf8.hpp"
+#include "seeing/seconds.hpp"
 
 namespace holdfast::seeing {
 namespace {
@@ -8,8 +11,8 @@ namespace {
 using core::Event;
 using core::State;
 
-double seconds(Duration span) {
-  return std::chrono::duration<double>(std::max(span, Duration::zero())).count();
+double non_negative_seconds(Duration span) {
+  return seconds_of(std::max(span, Duration::zero()));
 }
 
 // The attempt was made, and has ended by itself.
@@ -93,7 +96,7 @@ Series& Tally::add(std::string_view queue, std::string_view type) {
 void Tally::started(const ports::TaskRecord& task, WallTime now) {
   Series& series = of(task.queue, task.type);
   series.count(Counted::started);
-  series.waited.add(seconds(now - task.was_due));
+  series.waited.add(non_negative_seconds(now - task.was_due));
 }
 
 void Tally::moved(const engine::Moved& moved) {
@@ -102,7 +105,7 @@ void Tally::moved(const engine::Moved& moved) {
   const Event event = transition.event;
   if (is_attempt(event)) {
     series.count(Counted::attempted);
-    if (moved.ran > Duration::zero()) series.ran.add(seconds(moved.ran));
+    if (moved.ran > Duration::zero()) series.ran.add(non_negative_seconds(moved.ran));
   }
   switch (transition.to) {
     case State::succeeded: series.count(Counted::succeeded); break;

@@ -15,7 +15,7 @@ constexpr std::size_t kAtOnce = 500;
 constexpr std::size_t kMostWatched = 1000;  // of those that are out
 constexpr std::size_t kLookedAtOnce = 200;
 constexpr std::size_t kKeptWatched = 20;  // across a crash: more than a stage of known size has
-constexpr Duration kLookEvery = std::chrono::milliseconds(250);
+constexpr Duration kLookAtWatchedEvery = std::chrono::milliseconds(250);
 constexpr Duration kTellEvery = std::chrono::milliseconds(250);
 constexpr Duration kSaveEvery = std::chrono::seconds(5);
 
@@ -321,12 +321,12 @@ void OperationRun::count_done(const Claim& claim) {
   ++operation.progress.done;
   if (operation.stage) ++operation.stage->done;
   if (!operation.options.canary || note_.watched.size() >= kMostWatched) return;
-  if (note_.watched.empty()) look_at_ = parts_.clock.now() + kLookEvery;
+  if (note_.watched.empty()) look_at_ = parts_.clock.now() + kLookAtWatchedEvery;
   note_.watched.push_back(claim);
 }
 
 void OperationRun::look_at_watched() {
-  look_at_ = parts_.clock.now() + kLookEvery;
+  look_at_ = parts_.clock.now() + kLookAtWatchedEvery;
   const std::size_t many = std::min(note_.watched.size(), kLookedAtOnce);
   const std::vector<Claim> some(note_.watched.begin(),
                                 note_.watched.begin() + static_cast<std::ptrdiff_t>(many));

@@ -13,7 +13,7 @@ constexpr std::size_t kPage = 100;
 // Of a shared store: what its runner has not touched for so long is left, and so often it is
 // looked for.
 constexpr Duration kLeftAfter = std::chrono::seconds(30);
-constexpr Duration kLookEvery = std::chrono::seconds(10);
+constexpr Duration kLookForLeftEvery = std::chrono::seconds(10);
 
 std::string text_of(const wire::OperationNote& note) {
   std::string text;
@@ -194,7 +194,7 @@ void Operations::look_for_left_ones(std::string beyond) {
 }
 
 void Operations::look_again_later() {
-  timer_ = parts_.loop.after(kLookEvery, [this] { look_for_left_ones(""); });
+  timer_ = parts_.loop.after(kLookForLeftEvery, [this] { look_for_left_ones(""); });
 }
 
 void Operations::step(std::string id, OperationStep step, std::string start, std::string who,

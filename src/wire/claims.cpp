@@ -63,7 +63,7 @@ constexpr auto kClaimsFields = std::to_array<Field<Claims>>({
     required<&Claims::claims>("claims"),
 });
 
-constexpr auto kClaimFields = std::to_array<Field<ClaimRequest>>({
+constexpr auto kClaimRequestFields = std::to_array<Field<ClaimRequest>>({
     field<&ClaimRequest::queue>("queue"),
     {{.name = "max"}, read_max},
     field<&ClaimRequest::wait>("wait"),
@@ -232,7 +232,7 @@ void write(JsonWriter& writer, const WithdrawRequest& request) {
 }
 
 Result<ClaimRequest> read_claim_request(std::string_view json) {
-  return read_document<ClaimRequest>(json, kClaimFields, request("read claim"));
+  return read_document<ClaimRequest>(json, kClaimRequestFields, request("read claim"));
 }
 
 Result<ExtendRequest> read_extend_request(std::string_view json) {

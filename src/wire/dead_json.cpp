@@ -40,7 +40,7 @@ constexpr auto kFilterFields = std::to_array<Field<DeadFilter>>({
   return read_object<DeadFilter>(value, kFilterFields, Unknown::refused, out.filter.emplace());
 }
 
-constexpr auto kRequestFields = std::to_array<Field<DeadRequest>>({
+constexpr auto kDeadRequestFields = std::to_array<Field<DeadRequest>>({
     {{.name = "ids", .set = 1}, read_ids},
     {{.name = "filter", .set = 1}, read_filter},
     {{.name = "limit"}, read_limit},
@@ -73,7 +73,7 @@ constexpr auto kReasonFields = std::to_array<Field<Reason>>({
      [](const JsonValue& value, Reason& out) { return read_reason(value, out.reason); }},
 });
 
-constexpr auto kRefusedFields = std::to_array<Field<DeadRefused>>({
+constexpr auto kDeadRefusedFields = std::to_array<Field<DeadRefused>>({
     required<&DeadRefused::id>("id"),
     {{.name = "problem", .is_required = true},
      [](const JsonValue& value, DeadRefused& out) -> Read {
@@ -90,13 +90,13 @@ constexpr auto kAnswerFields = std::to_array<Field<DeadAnswer>>({
     field<&DeadAnswer::next>("next"),
 });
 
-constexpr Reading kRequest{.operation = "read request", .most_depth = 8};
+constexpr Reading kDeadRequestReading{.operation = "read request", .most_depth = 8};
 
 }  // namespace
 
 // Found by the templates of fields.hpp.
 static Read read(const JsonValue& value, DeadRefused& out) {
-  return read_object<DeadRefused>(value, kRefusedFields, Unknown::passed_over, out);
+  return read_object<DeadRefused>(value, kDeadRefusedFields, Unknown::passed_over, out);
 }
 
 void write(JsonWriter& writer, const DeadRequest& request) {
@@ -131,7 +131,7 @@ void write(JsonWriter& writer, const EditRequest& request) {
 }
 
 Result<EditRequest> read_edit_request(std::string_view json) {
-  Reading reading = kRequest;
+  Reading reading = kDeadRequestReading;
   reading.most_depth = kMostPayloadDepth + 8;
   auto request = read_document<EditRequest>(json, kEditFields, reading);
   if (request && !request->payload && request->queue.empty() && request->type.empty()) {
@@ -152,16 +152,16 @@ Result<EditAnswer> read_edit_answer(std::string_view json) {
 
 Result<std::string> read_reason(std::string_view json) {
   if (json.empty()) return std::string();
-  auto read = read_document<Reason>(json, kReasonFields, kRequest);
+  auto read = read_document<Reason>(json, kReasonFields, kDeadRequestReading);
   if (!read) return std::unexpected(std::move(read).error());
   return std::move(read->reason);
 }
 
 Result<DeadRequest> read_dead_request(std::string_view json) {
-  auto request = read_document<DeadRequest>(json, kRequestFields, kRequest);
+  auto request = read_document<DeadRequest>(json, kDeadRequestFields, kDeadRequestReading);
   if (!request) return request;
   const auto refuse = [](const char* what) {
-    return fail(ErrorCode::invalid_argument, std::string(kRequest.operation), what);
+    return fail(ErrorCode::invalid_argument, std::string(kDeadRequestReading.operation), what);
   };
   if (request->ids.empty() && !request->filter) {
     return refuse("say which: \"ids\", or a \"filter\" ({} is all dead letters)");

@@ -8,11 +8,11 @@
 namespace holdfast::wire {
 namespace {
 
-using Part = FailureGroup::Part;
+using GroupPart = FailureGroup::Part;
 
-constexpr auto kPartFields = std::to_array<Field<Part>>({
-    required<&Part::name>("name"),
-    required<&Part::count>("count"),
+constexpr auto kGroupPartFields = std::to_array<Field<GroupPart>>({
+    required<&GroupPart::name>("name"),
+    required<&GroupPart::count>("count"),
 });
 
 template <FailureKind kKind>
@@ -31,9 +31,9 @@ constexpr auto kCameByFields = std::to_array<Field<FailureGroup>>({
     came_by<FailureKind::crash>(),
 });
 
-void write_parts(JsonWriter& writer, std::string_view name, const std::vector<Part>& parts) {
+void write_parts(JsonWriter& writer, std::string_view name, const std::vector<GroupPart>& parts) {
   writer.key(name).begin_array();
-  for (const Part& part : parts)
+  for (const GroupPart& part : parts)
     writer.begin_object().key("name").text(part.name).key("count").number(part.count).end_object();
   writer.end_array();
 }
@@ -41,8 +41,8 @@ void write_parts(JsonWriter& writer, std::string_view name, const std::vector<Pa
 }  // namespace
 
 // Found by the templates of fields.hpp.
-static Read read(const JsonValue& value, Part& out) {
-  return read_object<Part>(value, kPartFields, Unknown::passed_over, out);
+static Read read(const JsonValue& value, GroupPart& out) {
+  return read_object<GroupPart>(value, kGroupPartFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, FailureGroup& out) {
   constexpr auto kFields = std::to_array<Field<FailureGroup>>({

@@ -97,7 +97,7 @@ constexpr auto kReason = Field<OperationRequest>{
     {.name = "reason"},
     [](const JsonValue& value, OperationRequest& out) { return read_reason(value, out.reason); }};
 
-constexpr auto kRequestFields = joined(
+constexpr auto kOperationRequestFields = joined(
     kRequestOptions,
     std::to_array<Field<OperationRequest>>({
         {{.name = "action"},
@@ -118,18 +118,18 @@ struct OptionsForm {
 };
 constexpr auto kOptionFields = option_fields<OptionsForm, &OptionsForm::options>();
 
-using Part = OperationPlan::Part;
-constexpr auto kPartFields = std::to_array<Field<Part>>({
-    required<&Part::name>("name"),
-    required<&Part::count>("count"),
-    field<&Part::paused>("paused"),
+using PlanPart = OperationPlan::Part;
+constexpr auto kPlanPartFields = std::to_array<Field<PlanPart>>({
+    required<&PlanPart::name>("name"),
+    required<&PlanPart::count>("count"),
+    field<&PlanPart::paused>("paused"),
 });
 
-using Refused = OperationPlan::Refused;
-constexpr auto kRefusedFields = std::to_array<Field<Refused>>({
-    required<&Refused::why>("why"),
-    required<&Refused::count>("count"),
-    field<&Refused::example>("example"),
+using PlanRefused = OperationPlan::Refused;
+constexpr auto kPlanRefusedFields = std::to_array<Field<PlanRefused>>({
+    required<&PlanRefused::why>("why"),
+    required<&PlanRefused::count>("count"),
+    field<&PlanRefused::example>("example"),
 });
 
 constexpr auto kStageFields = std::to_array<Field<OperationStage>>({
@@ -141,7 +141,7 @@ constexpr auto kStageFields = std::to_array<Field<OperationStage>>({
     field<&OperationStage::waiting>("waiting"),
 });
 
-constexpr auto kProgressFields = std::to_array<Field<OperationProgress>>({
+constexpr auto kOperationProgressFields = std::to_array<Field<OperationProgress>>({
     field<&OperationProgress::total>("total"),
     field<&OperationProgress::done>("done"),
     field<&OperationProgress::refused>("refused"),
@@ -149,10 +149,10 @@ constexpr auto kProgressFields = std::to_array<Field<OperationProgress>>({
     field<&OperationProgress::failed>("failed"),
 });
 
-using Claim = OperationNote::Claim;
-constexpr auto kClaimFields = std::to_array<Field<Claim>>({
-    required<&Claim::id>("id"),
-    required<&Claim::token>("token"),
+using NoteClaim = OperationNote::Claim;
+constexpr auto kNoteClaimFields = std::to_array<Field<NoteClaim>>({
+    required<&NoteClaim::id>("id"),
+    required<&NoteClaim::token>("token"),
 });
 
 constexpr auto kCountFields = std::to_array<Field<TaskCount>>({
@@ -161,10 +161,10 @@ constexpr auto kCountFields = std::to_array<Field<TaskCount>>({
     field<&TaskCount::next>("next"),
 });
 
-constexpr Reading kRequest{.operation = "read operation", .most_depth = 8};
+constexpr Reading kOperationRequestReading{.operation = "read operation", .most_depth = 8};
 
 [[nodiscard]] std::unexpected<Error> refuse(const char* what) {
-  return fail(ErrorCode::invalid_argument, std::string(kRequest.operation), what);
+  return fail(ErrorCode::invalid_argument, std::string(kOperationRequestReading.operation), what);
 }
 
 [[nodiscard]] Result<OperationRequest> checked(OperationRequest request) {
@@ -182,10 +182,10 @@ constexpr Reading kRequest{.operation = "read operation", .most_depth = 8};
   return request;
 }
 
-void write_parts(JsonWriter& writer, std::string_view name, const std::vector<Part>& parts,
+void write_parts(JsonWriter& writer, std::string_view name, const std::vector<PlanPart>& parts,
                  bool with_paused) {
   writer.key(name).begin_array();
-  for (const Part& part : parts) {
+  for (const PlanPart& part : parts) {
     writer.begin_object().key("name").text(part.name).key("count").number(part.count);
     if (with_paused) writer.key("paused").boolean(part.paused);
     writer.end_object();
@@ -200,7 +200,7 @@ void write_plan(JsonWriter& writer, const OperationPlan& plan) {
   write_parts(writer, "queues", plan.queues, true);
   write_parts(writer, "types", plan.types, false);
   writer.key("refused").begin_array();
-  for (const Refused& refused : plan.refused) {
+  for (const PlanRefused& refused : plan.refused) {
     writer.begin_object().key("why").text(refused.why).key("count").number(refused.count);
     writer.key("example").plain(refused.example.text()).end_object();
   }
@@ -235,9 +235,9 @@ void write_ids(JsonWriter& writer, const std::vector<TaskId>& ids) {
   writer.end_array();
 }
 
-void write_claims(JsonWriter& writer, std::string_view name, const std::vector<Claim>& claims) {
+void write_claims(JsonWriter& writer, std::string_view name, const std::vector<NoteClaim>& claims) {
   writer.key(name).begin_array();
-  for (const Claim& claim : claims)
+  for (const NoteClaim& claim : claims)
     writer.begin_object()
         .key("id")
         .plain(claim.id.text())
@@ -250,20 +250,20 @@ void write_claims(JsonWriter& writer, std::string_view name, const std::vector<C
 }  // namespace
 
 // Found by the templates of fields.hpp.
-static Read read(const JsonValue& value, Part& out) {
-  return read_object<Part>(value, kPartFields, Unknown::passed_over, out);
+static Read read(const JsonValue& value, PlanPart& out) {
+  return read_object<PlanPart>(value, kPlanPartFields, Unknown::passed_over, out);
 }
-static Read read(const JsonValue& value, Refused& out) {
-  return read_object<Refused>(value, kRefusedFields, Unknown::passed_over, out);
+static Read read(const JsonValue& value, PlanRefused& out) {
+  return read_object<PlanRefused>(value, kPlanRefusedFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, OperationStage& out) {
   return read_object<OperationStage>(value, kStageFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, OperationProgress& out) {
-  return read_object<OperationProgress>(value, kProgressFields, Unknown::passed_over, out);
+  return read_object<OperationProgress>(value, kOperationProgressFields, Unknown::passed_over, out);
 }
-static Read read(const JsonValue& value, Claim& out) {
-  return read_object<Claim>(value, kClaimFields, Unknown::passed_over, out);
+static Read read(const JsonValue& value, NoteClaim& out) {
+  return read_object<NoteClaim>(value, kNoteClaimFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, OperationOptions& out) {
   OptionsForm form;
@@ -321,19 +321,20 @@ void write(JsonWriter& writer, const OperationRequest& request) {
 }
 
 Result<OperationRequest> read_operation_request(std::string_view json) {
-  auto request = read_document<OperationRequest>(json, kRequestFields, kRequest);
+  auto request =
+      read_document<OperationRequest>(json, kOperationRequestFields, kOperationRequestReading);
   if (!request) return request;
   return checked(*std::move(request));
 }
 
 Result<OperationRequest> read_operation_start(std::string_view json, OperationRequest before) {
   if (json.empty()) return before;
-  if (auto syntax = check_syntax(json, kRequest); !syntax) {
+  if (auto syntax = check_syntax(json, kOperationRequestReading); !syntax) {
     return std::unexpected(std::move(syntax).error());
   }
   JsonCursor cursor(json);
   const Read done = read_object<OperationRequest>(cursor, kStartFields, Unknown::refused, before);
-  if (!done) return std::unexpected(to_error(kRequest, done.error()));
+  if (!done) return std::unexpected(to_error(kOperationRequestReading, done.error()));
   return checked(std::move(before));
 }
 

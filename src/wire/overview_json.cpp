@@ -62,7 +62,7 @@ constexpr auto kTasksFields = std::to_array<Field<QueueNow>>({
     counted<TaskState::canceled>(),
 });
 
-constexpr auto kQueueFields = std::to_array<Field<QueueNow>>({
+constexpr auto kQueueNowFields = std::to_array<Field<QueueNow>>({
     required<&QueueNow::name>("name"),
     field<&QueueNow::paused>("paused"),
     {{.name = "tasks", .is_required = true},
@@ -86,7 +86,7 @@ constexpr auto kGroupFields = std::to_array<Field<GroupNow>>({
     field<&GroupNow::trend>("trend"),
 });
 
-constexpr auto kProgressFields = std::to_array<Field<OperationNow::Progress>>({
+constexpr auto kOperationNowProgressFields = std::to_array<Field<OperationNow::Progress>>({
     field<&OperationNow::Progress::done>("done"),
     field<&OperationNow::Progress::refused>("refused"),
     field<&OperationNow::Progress::succeeded>("succeeded"),
@@ -103,8 +103,8 @@ constexpr auto kOperationFields = std::to_array<Field<OperationNow>>({
     field<&OperationNow::why>("why"),
     {{.name = "progress"},
      [](const JsonValue& value, OperationNow& out) {
-       return read_object<OperationNow::Progress>(value, kProgressFields, Unknown::passed_over,
-                                                  out.progress);
+       return read_object<OperationNow::Progress>(value, kOperationNowProgressFields,
+                                                  Unknown::passed_over, out.progress);
      }},
 });
 
@@ -135,7 +135,7 @@ struct Operations {
 
 // Found by the templates of fields.hpp.
 static Read read(const JsonValue& value, QueueNow& out) {
-  return read_object<QueueNow>(value, kQueueFields, Unknown::passed_over, out);
+  return read_object<QueueNow>(value, kQueueNowFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, GroupNow& out) {
   return read_object<GroupNow>(value, kGroupFields, Unknown::passed_over, out);

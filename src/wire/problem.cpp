@@ -48,7 +48,7 @@ constexpr auto kKnown = std::to_array<KnownProblem>({
   }
 }
 
-constexpr auto kPartFields = std::to_array<Field<Problem::Part>>({
+constexpr auto kProblemPartFields = std::to_array<Field<Problem::Part>>({
     field<&Problem::Part::where>("where"),
     field<&Problem::Part::detail>("detail"),
 });
@@ -57,7 +57,7 @@ constexpr auto kPartFields = std::to_array<Field<Problem::Part>>({
 
 // Found by the templates of fields.hpp.
 static Read read(const JsonValue& value, Problem::Part& out) {
-  return read_object<Problem::Part>(value, kPartFields, Unknown::passed_over, out);
+  return read_object<Problem::Part>(value, kProblemPartFields, Unknown::passed_over, out);
 }
 
 namespace {

@@ -13,7 +13,7 @@ namespace {
   return fault("is negative: 0 is no limit");
 }
 
-constexpr auto kFields = std::to_array<Field<LimitRequest>>({
+constexpr auto kLimitFields = std::to_array<Field<LimitRequest>>({
     {{.name = "concurrency", .is_required = true}, read_concurrency},
 });
 
@@ -24,7 +24,8 @@ void write(JsonWriter& writer, const LimitRequest& request) {
 }
 
 Result<LimitRequest> read_limit_request(std::string_view json) {
-  return read_document<LimitRequest>(json, kFields, {.operation = "read limit", .most_depth = 4});
+  return read_document<LimitRequest>(json, kLimitFields,
+                                     {.operation = "read limit", .most_depth = 4});
 }
 
 }  // namespace holdfast::wire

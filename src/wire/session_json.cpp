@@ -13,14 +13,14 @@ namespace {
   return read(value, out.token);
 }
 
-constexpr auto kFields = std::to_array<Field<LoginRequest>>({
+constexpr auto kLoginFields = std::to_array<Field<LoginRequest>>({
     {{.name = "token", .is_required = true}, read_token},
 });
 
 }  // namespace
 
 Result<LoginRequest> read_login_request(std::string_view json) {
-  return read_document<LoginRequest>(json, kFields, {.operation = "log in", .most_depth = 4});
+  return read_document<LoginRequest>(json, kLoginFields, {.operation = "log in", .most_depth = 4});
 }
 
 }  // namespace holdfast::wire

@@ -21,7 +21,7 @@ namespace {
                   quoted(out.trace)));
 }
 
-constexpr auto kFields = std::to_array<Field<Submission>>({
+constexpr auto kSubmissionFields = std::to_array<Field<Submission>>({
     required<&Submission::type>("type"),
     field<&Submission::queue>("queue"),
     json_bytes<&Submission::payload>(kPayloadNames.json, 1),
@@ -45,7 +45,7 @@ constexpr auto kFields = std::to_array<Field<Submission>>({
 }  // namespace
 
 Result<Submission> read_submission(std::string_view json, const Limits& limits) {
-  return read_document<Submission>(json, kFields, reading_of(limits));
+  return read_document<Submission>(json, kSubmissionFields, reading_of(limits));
 }
 
 Result<std::vector<Result<Submission>>> read_submissions(std::string_view json,
@@ -59,7 +59,7 @@ Result<std::vector<Result<Submission>>> read_submissions(std::string_view json,
   // False: the document as a whole has failed.
   const auto add = [&](std::string_view where) -> Result<void> {
     Submission submission{.queue = std::string(limits.unnamed_queue)};
-    Read done = read_object<Submission>(cursor, kFields, Unknown::refused, submission);
+    Read done = read_object<Submission>(cursor, kSubmissionFields, Unknown::refused, submission);
     if (done) {
       entries.emplace_back(std::move(submission));
       return {};
@@ -92,7 +92,7 @@ bool is_array(std::string_view json) {
 
 std::expected<void, std::string> set_field(Submission& out, std::string_view name,
                                            const JsonValue& value) {
-  for (const Field<Submission>& field : kFields) {
+  for (const Field<Submission>& field : kSubmissionFields) {
     if (field.name != name) continue;
     if (Read done = field.read(value, out); !done) return std::unexpected(done.error().what);
     return {};

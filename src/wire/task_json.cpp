@@ -92,7 +92,7 @@ constexpr auto kPageFields = std::to_array<Field<TaskPage>>({
     field<&TaskPage::next>("next"),
 });
 
-constexpr auto kQueueFields = std::to_array<Field<QueueInfo>>({
+constexpr auto kQueueInfoFields = std::to_array<Field<QueueInfo>>({
     required<&QueueInfo::name>("name"),
     {{.name = "tasks", .is_required = true}, read_by_state},
     field<&QueueInfo::paused>("paused"),
@@ -152,7 +152,7 @@ static Read read(const JsonValue& value, TaskInfo& out) {
   return read_object<TaskInfo>(value, kTaskFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, QueueInfo& out) {
-  return read_object<QueueInfo>(value, kQueueFields, Unknown::passed_over, out);
+  return read_object<QueueInfo>(value, kQueueInfoFields, Unknown::passed_over, out);
 }
 
 void write(JsonWriter& writer, const TaskInfo& task, Detail detail) {

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr const char* kOperation = "connect to the broker";
+constexpr const char* kConnectOperation = "connect to the broker";
 
 amqp_table_entry_t entry(std::string_view name, amqp_field_value_t value) {
   return {bytes_of(name), value};
@@ -174,7 +174,7 @@ Result<void> Connection::take_own(const MethodReader::Method& method) {
     case AMQP_CONNECTION_UNBLOCKED_METHOD: return listener_.on_method(0, method);
     default: break;
   }
-  return fail(ErrorCode::unavailable, kOperation,
+  return fail(ErrorCode::unavailable, kConnectOperation,
               std::string("the broker says what nobody asked: ") + amqp_method_name(method.id));
 }
 
@@ -218,7 +218,7 @@ void Connection::answer_tune(const amqp_connection_tune_t& tune) {
 }
 
 Error Connection::closed_by_broker(const amqp_connection_close_t& close) const {
-  Error error = said_by_broker(state_ == State::up ? "talk to the broker" : kOperation,
+  Error error = said_by_broker(state_ == State::up ? "talk to the broker" : kConnectOperation,
                                close.reply_code, text_of(close.reply_text));
   if (state_ == State::up) {
     error.code = ErrorCode::unavailable;
@@ -234,7 +234,7 @@ Result<void> Connection::keep_alive(SteadyTime now) {
   if (state_ == State::leaving || state_ == State::over) return {};  // who leaves bounds it
   if (state_ != State::up) {
     if (now < give_up_at_) return {};
-    return fail(ErrorCode::timeout, kOperation, "no answer in time");
+    return fail(ErrorCode::timeout, kConnectOperation, "no answer in time");
   }
   if (heartbeat_ == Duration::zero()) return {};
   if (now >= last_read_ + 2 * heartbeat_) {

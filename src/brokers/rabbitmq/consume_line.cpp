@@ -9,7 +9,7 @@
 namespace holdfast::brokers::rabbitmq {
 namespace {
 
-constexpr ChannelNumber kDeclarations = 1;
+constexpr ChannelNumber kConsumeDeclareChannel = 1;
 // A connection that is lost sooner was none.
 constexpr auto kShortLife = std::chrono::seconds(1);
 
@@ -17,7 +17,7 @@ constexpr auto kShortLife = std::chrono::seconds(1);
 
 ConsumeLine::ConsumeLine(Parts parts)
     : Line(std::move(parts), "consume"),
-      declarer_(kDeclarations),
+      declarer_(kConsumeDeclareChannel),
       topologies_(declarer_, log()),
       patience_(Patience::policy(options(), "connect", clock(), log())) {
   start();

@@ -11,7 +11,7 @@
 namespace holdfast::brokers::rabbitmq {
 namespace {
 
-constexpr const char* kOperation = "consume";
+constexpr const char* kConsumeOperation = "consume";
 // As many on one channel: the broker searches them for each acknowledgement that comes after.
 constexpr std::size_t kMostHeldOnOne = 256;
 constexpr std::uint64_t kReserved = 65536;  // bytes: what a message says of its size is only said
@@ -56,7 +56,8 @@ void ConsumeLine::begin(Consumer& consumer, SteadyTime now) {
   consumer.patience.attempt();
   open_channel(consumer);
   if (!consumer.current) {
-    try_again(consumer, {ErrorCode::exhausted, kOperation, "the connection has no channel left"});
+    try_again(consumer,
+              {ErrorCode::exhausted, kConsumeOperation, "the connection has no channel left"});
   }
 }
 
@@ -281,12 +282,12 @@ void ConsumeLine::on_cancelled(Channel& channel) {
     return;
   }
   interrupt(*channel.consumer,
-            {ErrorCode::not_found, kOperation,
+            {ErrorCode::not_found, kConsumeOperation,
              "the broker has cancelled it: the queue was deleted, or is on a node that went away"});
 }
 
 void ConsumeLine::on_channel_closed(Channel& channel, const amqp_channel_close_t& close) {
-  const Error why = said_by_broker(kOperation, close.reply_code, text_of(close.reply_text));
+  const Error why = said_by_broker(kConsumeOperation, close.reply_code, text_of(close.reply_text));
   out().method(channel.number, AMQP_CHANNEL_CLOSE_OK_METHOD, amqp_channel_close_ok_t{});
   Consumer& consumer = *channel.consumer;
   if (consumer.current == &channel) consumer.current = nullptr;
@@ -330,7 +331,7 @@ Result<void> ConsumeLine::on_body(ChannelNumber number, std::string_view part) {
   Channel* const found = channel(number);
   if (!found || !found->is_receiving) return {};
   if (part.size() > found->body_left) {
-    return fail(ErrorCode::unavailable, kOperation, "more of a message than it said it has");
+    return fail(ErrorCode::unavailable, kConsumeOperation, "more of a message than it said it has");
   }
   found->delivery.message.body += part;
   found->body_left -= part.size();

@@ -11,7 +11,7 @@ constexpr std::size_t kAfter = 1;   // its end
 constexpr char kEnd = static_cast<char>(AMQP_FRAME_END);
 constexpr std::uint8_t kTlsAlert = 21;
 constexpr std::size_t kContentBefore = 12;  // class, weight, size of the body
-constexpr const char* kOperation = "read from the broker";
+constexpr const char* kReadOperation = "read from the broker";
 
 template <class Number>
 Number read_number(const char* from) noexcept {
@@ -67,17 +67,17 @@ Result<std::optional<Frame>> FrameReader::next() {
                      type == AMQP_FRAME_BODY || type == AMQP_FRAME_HEARTBEAT;
   if (!known) {
     if (bytes.size() < 5 && type != kTlsAlert) return std::nullopt;  // until it can be named
-    return fail(ErrorCode::unavailable, kOperation, looks_like(bytes));
+    return fail(ErrorCode::unavailable, kReadOperation, looks_like(bytes));
   }
   if (bytes.size() < kBefore) return std::nullopt;
   const auto size = read_number<std::uint32_t>(bytes.data() + 3);
   if (size > kFrameMost - kBefore - kAfter) {
-    return fail(ErrorCode::unavailable, kOperation, "a frame larger than was agreed upon");
+    return fail(ErrorCode::unavailable, kReadOperation, "a frame larger than was agreed upon");
   }
   const std::size_t whole = kBefore + size + kAfter;
   if (bytes.size() < whole) return std::nullopt;
   if (bytes[whole - 1] != kEnd) {
-    return fail(ErrorCode::unavailable, kOperation, "a frame without its end");
+    return fail(ErrorCode::unavailable, kReadOperation, "a frame without its end");
   }
   begin_ += whole;
   return Frame{type, read_number<std::uint16_t>(bytes.data() + 1), bytes.substr(kBefore, size)};
@@ -94,12 +94,12 @@ MethodReader::~MethodReader() {
 Result<MethodReader::Method> MethodReader::method(std::string_view payload) {
   recycle_amqp_pool(&pool_);
   if (payload.size() < 4)
-    return fail(ErrorCode::unavailable, kOperation, "a method without a name");
+    return fail(ErrorCode::unavailable, kReadOperation, "a method without a name");
   Method method{.id = read_number<std::uint32_t>(payload.data()), .fields = nullptr};
   const int status =
       amqp_decode_method(method.id, &pool_, bytes_of(payload.substr(4)), &method.fields);
   if (status < 0) {
-    return fail(ErrorCode::unavailable, kOperation,
+    return fail(ErrorCode::unavailable, kReadOperation,
                 std::string("a method that makes no sense: ") + amqp_error_string2(status));
   }
   return method;
@@ -108,13 +108,13 @@ Result<MethodReader::Method> MethodReader::method(std::string_view payload) {
 Result<MethodReader::Content> MethodReader::content(std::string_view payload) {
   recycle_amqp_pool(&pool_);
   if (payload.size() < kContentBefore) {
-    return fail(ErrorCode::unavailable, kOperation, "properties that are cut off");
+    return fail(ErrorCode::unavailable, kReadOperation, "properties that are cut off");
   }
   void* decoded = nullptr;
   const int status = amqp_decode_properties(read_number<std::uint16_t>(payload.data()), &pool_,
                                             bytes_of(payload.substr(kContentBefore)), &decoded);
   if (status < 0) {
-    return fail(ErrorCode::unavailable, kOperation,
+    return fail(ErrorCode::unavailable, kReadOperation,
                 std::string("properties that make no sense: ") + amqp_error_string2(status));
   }
   return Content{.body_size = read_number<std::uint64_t>(payload.data() + 4),

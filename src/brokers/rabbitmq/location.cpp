@@ -7,11 +7,11 @@
 namespace holdfast::brokers::rabbitmq {
 namespace {
 
-constexpr const char* kOperation = "read the broker's URL";
+constexpr const char* kParseUrlOperation = "read the broker's URL";
 constexpr const char* kShape = "amqp[s]://user:password@host:port/vhost";
 
 std::unexpected<Error> wrong(const std::string& what) {
-  return fail(ErrorCode::invalid_argument, kOperation, what + " (expected " + kShape + ")");
+  return fail(ErrorCode::invalid_argument, kParseUrlOperation, what + " (expected " + kShape + ")");
 }
 
 // "user:password" before the host.

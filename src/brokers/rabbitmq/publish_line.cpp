@@ -10,15 +10,15 @@ namespace {
 
 using ports::Fate;
 
-constexpr const char* kOperation = "publish";
-constexpr ChannelNumber kChannel = 1;
-constexpr ChannelNumber kDeclarations = 2;
+constexpr const char* kPublishOperation = "publish";
+constexpr ChannelNumber kPublishChannel = 1;
+constexpr ChannelNumber kPublishDeclareChannel = 2;
 constexpr std::size_t kMostUnwritten = std::size_t{1} << 18U;  // bytes; the rest is sent later
 constexpr std::size_t kUncommonSize = std::size_t{16} << 20U;
 constexpr std::size_t kLongestText = 255;
 
 Error publish_error(ErrorCode code, std::string message) {
-  return {code, kOperation, std::move(message)};
+  return {code, kPublishOperation, std::move(message)};
 }
 
 // As RabbitMQ reads it, which closes the channel at any other: milliseconds, below 2^32.
@@ -40,7 +40,7 @@ bool has_too_long_text(const ports::Message& message) {
 }  // namespace
 
 PublishLine::PublishLine(Parts parts)
-    : Line(std::move(parts), "publish"), proven_{""}, declarer_(kDeclarations) {
+    : Line(std::move(parts), "publish"), proven_{""}, declarer_(kPublishDeclareChannel) {
   start();
 }
 
@@ -80,7 +80,7 @@ void PublishLine::go_on(SteadyTime now) {
   send_what_can(now);
   declarer_.go_on(out(), now);
   if (now >= answer_due()) {
-    give_up_connection({ErrorCode::timeout, kOperation, "the broker does not answer"});
+    give_up_connection({ErrorCode::timeout, kPublishOperation, "the broker does not answer"});
   }
 }
 
@@ -118,7 +118,7 @@ void PublishLine::on_up() {
 }
 
 void PublishLine::open_channel() {
-  out().method(kChannel, AMQP_CHANNEL_OPEN_METHOD, amqp_channel_open_t{bytes_of("")});
+  out().method(kPublishChannel, AMQP_CHANNEL_OPEN_METHOD, amqp_channel_open_t{bytes_of("")});
   state_ = State::opening;
   state_since_ = clock().now();
 }
@@ -140,13 +140,13 @@ void PublishLine::on_lost(const Error& why, bool was_up) {
 }
 
 Result<void> PublishLine::on_method(ChannelNumber channel, const MethodReader::Method& method) {
-  if (channel == kDeclarations) {
+  if (channel == kPublishDeclareChannel) {
     declarer_.on_method(method, out());
     return {};
   }
   switch (method.id) {
     case AMQP_CHANNEL_OPEN_OK_METHOD:
-      out().method(kChannel, AMQP_CONFIRM_SELECT_METHOD, amqp_confirm_select_t{.nowait = 0});
+      out().method(kPublishChannel, AMQP_CONFIRM_SELECT_METHOD, amqp_confirm_select_t{.nowait = 0});
       state_ = State::confirming;
       break;
     case AMQP_CONFIRM_SELECT_OK_METHOD:
@@ -195,11 +195,12 @@ Result<void> PublishLine::on_body(ChannelNumber /*channel*/, std::string_view /*
 }
 
 void PublishLine::on_channel_closed(const amqp_channel_close_t& close) {
-  const Error error = said_by_broker(kOperation, close.reply_code, text_of(close.reply_text));
+  const Error error =
+      said_by_broker(kPublishOperation, close.reply_code, text_of(close.reply_text));
   const bool its_fault = close.reply_code == AMQP_NOT_FOUND ||
                          close.reply_code == AMQP_ACCESS_REFUSED ||
                          close.reply_code == AMQP_PRECONDITION_FAILED;
-  out().method(kChannel, AMQP_CHANNEL_CLOSE_OK_METHOD, amqp_channel_close_ok_t{});
+  out().method(kPublishChannel, AMQP_CHANNEL_CLOSE_OK_METHOD, amqp_channel_close_ok_t{});
   if (in_flight_.size() == 1 && its_fault) {
     proven_.erase(in_flight_.front().ask.outgoing.to.exchange);
     answer_all_in_flight(Fate::refused, error);
@@ -309,7 +310,7 @@ void PublishLine::no_delay(const DelayQueue& queue, Declarer::Answer why) {
   // It may have been overdue meanwhile, and another be in front.
   const Ask& front = waiting_.front();
   if (!front.delay || front.delay->name != queue.name) return;
-  why.error.operation = kOperation;
+  why.error.operation = kPublishOperation;
   refuse_front(why.code == AMQP_NOT_FOUND ? Fate::returned : Fate::refused, std::move(why.error));
 }
 
@@ -331,7 +332,7 @@ std::optional<Error> PublishLine::send(Ask& ask) {
   properties.headers = headers_.table();
   const ports::Address& to = ask.outgoing.to;
   const bool written =
-      out().publish(kChannel,
+      out().publish(kPublishChannel,
                     {.ticket = 0,
                      .exchange = bytes_of(to.exchange),
                      .routing_key = bytes_of(ask.delay ? ask.delay->name : to.routing_key),

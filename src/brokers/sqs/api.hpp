@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -21,6 +22,9 @@
 #include "ports/loop.hpp"
 
 namespace holdfast::brokers::sqs {
+
+// In one request of a kind that has several, such as SendMessageBatch.
+inline constexpr std::size_t kMostBatchEntries = 10;
 
 // The JSON object that was answered.
 using Answer = std::expected<std::string, Trouble>;

@@ -32,12 +32,6 @@ Envelope envelope_of(const Json& message) {
   return envelope;
 }
 
-// "arn:aws:sqs:eu-central-1:123456789012:jobs"
-std::string queue_of_arn(std::string_view arn) {
-  const auto colon = arn.rfind(':');
-  return std::string(colon == arn.npos ? arn : arn.substr(colon + 1));
-}
-
 void add_death(ports::Message& message, const std::string& queue) {
   const auto before = ports::deaths_of(message);
   if (!before.empty() && before[0].queue == queue && before[0].reason == "delivery_limit") return;

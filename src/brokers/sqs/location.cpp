@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kOperation = "read the broker's URL";
 constexpr std::string_view kScheme = "sqs://";
 constexpr std::string_view kFifo = ".fifo";
-constexpr std::size_t kMostNameBytes = 80;
+constexpr std::size_t kMostQueueNameBytes = 80;
 
 std::unexpected<Error> wrong(const std::string& what) {
   return fail(ErrorCode::invalid_argument, kOperation, what + " (expected sqs://region/queue)");
@@ -46,7 +46,7 @@ Result<Location> parse_location(std::string_view url) {
 }
 
 bool is_queue_name(std::string_view name) noexcept {
-  if (name.empty() || name.size() > kMostNameBytes) return false;
+  if (name.empty() || name.size() > kMostQueueNameBytes) return false;
   if (is_fifo(name)) name.remove_suffix(kFifo.size());
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return is_small_or_digit(c) || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';

@@ -10,7 +10,6 @@
 namespace holdfast::brokers::sqs {
 namespace {
 
-constexpr std::size_t kMostEntries = 10;
 constexpr int kMostUnderWay = 8;
 
 }  // namespace
@@ -46,7 +45,7 @@ void Orders::add(Line& line, std::unique_ptr<Order> order) {
 void Orders::flush(Line& line) {
   while (!line.waiting.empty() && line.under_way < kMostUnderWay) {
     Batch batch;
-    while (!line.waiting.empty() && batch.size() < kMostEntries) {
+    while (!line.waiting.empty() && batch.size() < kMostBatchEntries) {
       batch.push_back(std::move(line.waiting.front()));
       line.waiting.pop_front();
     }

@@ -14,7 +14,6 @@ namespace {
 using ports::Fate;
 using ports::Sent;
 
-constexpr std::size_t kMostEntries = 10;
 constexpr std::size_t kMostLookedAhead = 500;
 
 Sent refused(std::string why) {
@@ -111,7 +110,7 @@ Sender::Batch Sender::next_batch(Line& line, bool is_fifo) const {
   for (auto at = line.waiting.begin(); at != line.waiting.end();) {
     Letter& letter = **at;
     const bool is_full =
-        batch.size() == kMostEntries || (!batch.empty() && batch[0]->goes_alone) ||
+        batch.size() == kMostBatchEntries || (!batch.empty() && batch[0]->goes_alone) ||
         (!batch.empty() && letter.goes_alone) ||
         (!batch.empty() && size_bytes + letter.size_bytes > api_.options().most_message_bytes);
     if (is_full || ++looked_at > kMostLookedAhead) break;

@@ -13,7 +13,7 @@
 namespace holdfast::brokers::sqs {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 256;
+constexpr std::size_t kMostAttributeNameBytes = 256;
 
 bool is_carried(char32_t c) {
   return c == 0x9 || c == 0xA || c == 0xD || (c >= 0x20 && c <= 0xD7FF) ||
@@ -44,13 +44,18 @@ bool is_message_text(std::string_view text) noexcept {
 }
 
 bool is_attribute_name(std::string_view name) noexcept {
-  if (name.empty() || name.size() > kMostNameBytes) return false;
+  if (name.empty() || name.size() > kMostAttributeNameBytes) return false;
   if (name.front() == '.' || name.back() == '.' || name.contains("..")) return false;
   if (begins_like(name, "aws.") || begins_like(name, "amazon.")) return false;
   return std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
   });
+}
+
+std::string_view queue_of_arn(std::string_view arn) noexcept {
+  const auto colon = arn.rfind(':');
+  return colon == arn.npos ? arn : arn.substr(colon + 1);
 }
 
 std::string md5_hex(std::string_view bytes) {

@@ -13,6 +13,10 @@ namespace holdfast::brokers::sqs {
 // beside another; not what begins like a name of Amazon's own.
 [[nodiscard]] bool is_attribute_name(std::string_view name) noexcept;
 
+// The name of the queue in "arn:aws:sqs:eu-central-1:123456789012:jobs"; of a text without a colon
+// all of it.
+[[nodiscard]] std::string_view queue_of_arn(std::string_view arn) noexcept;
+
 // By which SQS says what it has got: 32 digits.
 [[nodiscard]] std::string md5_hex(std::string_view bytes);
 

@@ -7,17 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "brokers/sqs/json.hpp"
+#include "brokers/sqs/text.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::brokers::sqs {
 namespace {
-
-std::string_view queue_of_arn(std::string_view arn) {
-  const auto colon = arn.rfind(':');
-  return colon == arn.npos ? arn : arn.substr(colon + 1);
-}
 
 std::string redrive_policy(const std::string& arn, int most_receives) {
   std::string text;

@@ -41,19 +41,19 @@ void count_arrival(std::vector<Group::Arrivals>& trend, WallTime time) {
 }
 
 // Where a group stands in their list: the smallest comes first, which is the one seen last.
-using Place = std::tuple<std::int64_t, int, Fingerprint>;
+using GroupPlace = std::tuple<std::int64_t, int, Fingerprint>;
 
-Place place_of(const Group& group) {
+GroupPlace place_of(const Group& group) {
   return {~group.last_seen.time_since_epoch().count(), static_cast<int>(group.state),
           group.fingerprint};
 }
 
-std::string cursor_text(const Place& place) {
+std::string cursor_text(const GroupPlace& place) {
   return "g" + std::to_string(std::get<0>(place)) + " " + std::to_string(std::get<1>(place)) + " " +
          std::to_string(std::get<2>(place).value()) + ".";
 }
 
-Result<Place> parse_cursor(const std::string& cursor) {
+Result<GroupPlace> parse_cursor(const std::string& cursor) {
   std::int64_t time = 0;
   int state = 0;
   std::uint64_t fingerprint = 0;
@@ -67,7 +67,7 @@ Result<Place> parse_cursor(const std::string& cursor) {
   };
   if (take('g', time) && take(' ', state) && take(' ', fingerprint) && end - at == 1 &&
       *at == '.') {
-    return Place{time, state, Fingerprint(fingerprint)};
+    return GroupPlace{time, state, Fingerprint(fingerprint)};
   }
   return fail(ErrorCode::invalid_argument, "groups",
               "no page of groups gave the cursor \"" + cursor + "\"");
@@ -109,13 +109,13 @@ void MemoryStore::leave_group(const TaskRecord& record) {
 }
 
 Result<ports::Groups::Answer> MemoryStore::run(const ports::Groups& verb) {
-  std::optional<Place> after;
+  std::optional<GroupPlace> after;
   if (!verb.cursor.empty()) {
     const auto cursor = parse_cursor(verb.cursor);
     if (!cursor) return std::unexpected(cursor.error());
     after = *cursor;
   }
-  std::map<Place, const Group*> matching;
+  std::map<GroupPlace, const Group*> matching;
   for (const auto& [key, group] : groups_) {
     if (verb.only ? group.fingerprint == *verb.only : !after || place_of(group) > *after)
       matching.emplace(place_of(group), &group);

@@ -14,16 +14,16 @@ using ports::TaskRecord;
 namespace {
 
 // Where a task stands in a list; the smallest comes first. What an order has no use for is zero.
-struct Place {
+struct TaskPlace {
   std::string queue;
   std::int64_t priority = 0;
   std::int64_t time = 0;
   std::int64_t number = 0;
 
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const TaskPlace&) const = default;
 };
 
-// As Place, these numbers put the latest first: ~a < ~b if a > b, for every a and b.
+// As TaskPlace, these numbers put the latest first: ~a < ~b if a > b, for every a and b.
 std::int64_t latest_first(WallTime time) {
   return ~time.time_since_epoch().count();
 }
@@ -44,7 +44,7 @@ Order order_of(const ports::Filter& filter) {
   return Order::submitted;
 }
 
-Place place_of(const MemoryStore::Kept& task, Order order) {
+TaskPlace place_of(const MemoryStore::Kept& task, Order order) {
   const TaskRecord& record = task.record;
   switch (order) {
     case Order::waiting:
@@ -58,7 +58,7 @@ Place place_of(const MemoryStore::Kept& task, Order order) {
 }
 
 // "w -5 1700000000 17 queue." The full stop tells a whole cursor from one that was cut.
-std::string cursor_text(Order order, const Place& place) {
+std::string cursor_text(Order order, const TaskPlace& place) {
   return std::string(1, static_cast<char>(order)) + " " + std::to_string(place.priority) + " " +
          std::to_string(place.time) + " " + std::to_string(place.number) + " " + place.queue + ".";
 }
@@ -71,7 +71,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number;
 }
 
-Result<Place> parse_cursor(std::string_view cursor, Order order) {
+Result<TaskPlace> parse_cursor(std::string_view cursor, Order order) {
   const auto refuse = [&] {
     return fail(ErrorCode::invalid_argument, "list",
                 "no page of this list gave the cursor \"" + std::string(cursor) + "\"");
@@ -84,7 +84,7 @@ Result<Place> parse_cursor(std::string_view cursor, Order order) {
   const auto number = take_number(rest);
   if (!priority || !time || !number || !rest.ends_with('.')) return refuse();
   rest.remove_suffix(1);
-  return Place{std::string(rest), *priority, *time, *number};
+  return TaskPlace{std::string(rest), *priority, *time, *number};
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ Result<ports::Find::Answer> MemoryStore::run(const ports::Find& verb) {
 
 Result<ports::List::Answer> MemoryStore::run(const ports::List& verb) {
   const Order order = order_of(verb.filter);
-  std::map<Place, const TaskRecord*> matching;
+  std::map<TaskPlace, const TaskRecord*> matching;
   for (const auto& [id, task] : tasks_) {
     if (ports::matches(task.record, verb.filter))
       matching.emplace(place_of(task, order), &task.record);

@@ -42,7 +42,7 @@ std::unexpected<Error> wrong(const std::string& what, bool sentinels) {
 }
 
 template <class Number>
-std::optional<Number> number_of(std::string_view text) {
+std::optional<Number> parse_number(std::string_view text) {
   Number number = 0;
   const char* const end = text.data() + text.size();
   const auto [stopped, failed] = std::from_chars(text.data(), end, number);
@@ -132,7 +132,7 @@ class Reading {
     }
     if (host.name.empty()) return said("no host");
     if (!port.empty()) {
-      const auto number = number_of<std::uint16_t>(port.substr(1));
+      const auto number = parse_number<std::uint16_t>(port.substr(1));
       if (!number || *number == 0) return said("no such port");
       host.port = *number;
     }
@@ -150,7 +150,7 @@ class Reading {
       path = slash == std::string_view::npos ? "" : path.substr(slash + 1);
     }
     if (path.empty()) return {};
-    const auto number = number_of<int>(path);
+    const auto number = parse_number<int>(path);
     if (!number || *number < 0) return said("a database that is no number");
     address_.database = *number;
     return {};

@@ -22,10 +22,6 @@ constexpr Duration kCheckEvery = 7s;
 // A connection that was there for so long was a good one: the next is made at once.
 constexpr Duration kSettled = 2s;
 
-void add(Pipeline& to, std::initializer_list<std::string_view> words) {
-  to.add(std::span<const std::string_view>(words.begin(), words.size()));
-}
-
 // Who is to be told, and whether he is being told just now.
 class Listener {
  public:
@@ -113,8 +109,8 @@ struct Ear::Inner {
     auto connection = way.connect_to_owner_of(channel);
     if (!connection) return connection;
     Pipeline words;
-    add(words, {"INFO", "cluster"});
-    add(words, {"SUBSCRIBE", channel});
+    words.add({"INFO", "cluster"});
+    words.add({"SUBSCRIBE", channel});
     auto answers = (*connection)->ask(words);
     if (!answers) return std::unexpected(std::move(answers.error()));
     const Reply subscribed = answers->back().view();
@@ -129,11 +125,11 @@ struct Ear::Inner {
   [[nodiscard]] Pipeline check_of(bool cluster) const {
     Pipeline words;
     if (cluster) {
-      add(words, {"UNSUBSCRIBE", channel});
-      add(words, {"EXISTS", channel});
-      add(words, {"SUBSCRIBE", channel});
+      words.add({"UNSUBSCRIBE", channel});
+      words.add({"EXISTS", channel});
+      words.add({"SUBSCRIBE", channel});
     } else {
-      add(words, {"PING"});
+      words.add({"PING"});
     }
     return words;
   }

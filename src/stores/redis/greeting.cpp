@@ -8,10 +8,6 @@ namespace {
 // Scripts are loaded in a few steps: all at once would be the largest thing that a worker sends.
 constexpr std::size_t kLoadBytes = 64 << 10;
 
-void add(Pipeline& to, std::initializer_list<std::string_view> words) {
-  to.add(std::span<const std::string_view>(words.begin(), words.size()));
-}
-
 // Old servers and those of whoever sells them say so in words of their own.
 Trouble not_let_in(std::string_view text) {
   Trouble trouble = said_by_server(text);
@@ -24,7 +20,7 @@ Trouble not_let_in(std::string_view text) {
 OrTrouble<void> load_scripts(Connection& connection, std::span<const Script* const> scripts) {
   Pipeline loads;
   for (std::size_t at = 0; at < scripts.size(); ++at) {
-    add(loads, {"SCRIPT", "LOAD", scripts[at]->text()});
+    loads.add({"SCRIPT", "LOAD", scripts[at]->text()});
     if (loads.bytes_from(0).size() < kLoadBytes && at + 1 < scripts.size()) continue;
     auto answers = connection.ask(loads);
     if (!answers) return std::unexpected(std::move(answers.error()));
@@ -41,16 +37,16 @@ OrTrouble<void> greet(Connection& connection, const SessionOptions& options) {
   Pipeline words;
   if (!address.password.empty()) {
     if (address.user.empty()) {
-      add(words, {"AUTH", address.password});
+      words.add({"AUTH", address.password});
     } else {
-      add(words, {"AUTH", address.user, address.password});
+      words.add({"AUTH", address.user, address.password});
     }
   }
   const std::size_t logins = words.size();
-  if (address.database != 0) add(words, {"SELECT", std::to_string(address.database)});
+  if (address.database != 0) words.add({"SELECT", std::to_string(address.database)});
   const std::size_t needed = words.size();
   // Only for people: whoever does not allow it is not asked to.
-  if (!options.name.empty()) add(words, {"CLIENT", "SETNAME", options.name});
+  if (!options.name.empty()) words.add({"CLIENT", "SETNAME", options.name});
   auto answers = connection.ask(words);
   if (!answers) return std::unexpected(std::move(answers.error()));
   for (std::size_t at = 0; at < needed; ++at) {

@@ -20,10 +20,9 @@ using ports::Group;
 namespace {
 
 constexpr char kOrder = 'g';
-constexpr std::size_t kMostAsked = 1'000'000'000;  // a script's numbers do not go on for ever
 
 template <class Number>
-Number number_of(std::string_view text) {
+Number integer_of(std::string_view text) {
   Number number{};
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -47,18 +46,18 @@ Group group_of(const Reply& told) {
               .last_seen = wall_time(told[3].text()),
               .example = std::string(told[4].text())};
   for (std::size_t by = 0; by < group.came_by.size(); ++by)
-    group.came_by[by] = number_of<std::uint64_t>(told[5][by].text());
+    group.came_by[by] = integer_of<std::uint64_t>(told[5][by].text());
   const Reply parts = told[6];
   for (std::size_t at = 0; at + 2 < parts.size(); at += 3) {
     group.parts.push_back({.queue = std::string(parts[at].text()),
                            .type = std::string(parts[at + 1].text()),
-                           .count = number_of<std::uint64_t>(parts[at + 2].text())});
+                           .count = integer_of<std::uint64_t>(parts[at + 2].text())});
   }
   ports::sort_parts(group.parts);
   const Reply slots = told[7];
   for (std::size_t at = 0; at + 1 < slots.size(); at += 2) {
-    group.trend.push_back({.slot = ports::slot_begin(number_of<std::int64_t>(slots[at].text())),
-                           .count = number_of<std::uint64_t>(slots[at + 1].text())});
+    group.trend.push_back({.slot = ports::slot_begin(integer_of<std::int64_t>(slots[at].text())),
+                           .count = integer_of<std::uint64_t>(slots[at + 1].text())});
   }
   std::ranges::sort(group.trend, {}, &Group::Arrivals::slot);
   return group;
@@ -85,7 +84,7 @@ void RedisStore::plan(Asked<ports::Groups>& asked) {
   } else {
     // One more than wanted, to know whether there is a next page.
     const std::string many =
-        std::to_string(verb.limit == 0 ? 0 : std::min(verb.limit, kMostAsked) + 1);
+        std::to_string(verb.limit == 0 ? 0 : std::min(verb.limit, kMostLimit) + 1);
     Words words{"page", many};
     std::string score;
     std::string name;

@@ -19,10 +19,10 @@ constexpr std::uint8_t kRetryOnFailure = 1;
 constexpr std::uint8_t kOwnAttempts = 2;
 constexpr std::uint8_t kOwnTimeout = 4;
 
-using std::chrono::floor;
-using std::chrono::microseconds;
-constexpr std::int64_t kEarliest = floor<microseconds>(WallTime::min()).time_since_epoch().count();
-constexpr std::int64_t kLatest = floor<microseconds>(WallTime::max()).time_since_epoch().count();
+constexpr std::int64_t kEarliest =
+    std::chrono::floor<std::chrono::microseconds>(WallTime::min()).time_since_epoch().count();
+constexpr std::int64_t kLatest =
+    std::chrono::floor<std::chrono::microseconds>(WallTime::max()).time_since_epoch().count();
 
 template <int kBytes>
 void append_big_endian(std::string& bytes, std::uint64_t value) {
@@ -39,7 +39,7 @@ void append_signed(std::string& bytes, std::int64_t value) {
 }
 
 void append_time(std::string& bytes, WallTime time) {
-  append_signed(bytes, redis::microseconds(time));
+  append_signed(bytes, microseconds(time));
 }
 
 void append_text(std::string& bytes, std::string_view text) {
@@ -188,7 +188,7 @@ std::optional<ReadAttempt> read_one_attempt(std::string_view entry) {
 }  // namespace
 
 std::int64_t microseconds(WallTime time) noexcept {
-  return floor<std::chrono::microseconds>(time).time_since_epoch().count();
+  return std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count();
 }
 
 WallTime wall_time(std::int64_t microseconds) noexcept {
@@ -352,7 +352,7 @@ namespace {
 std::int64_t score_of(const ports::Change::One& one) {
   const core::Transition& transition = one.transition;
   const bool waits = transition.to == State::pending || transition.to == State::retrying;
-  return redis::microseconds(waits ? transition.due : transition.due - transition.wait);
+  return microseconds(waits ? transition.due : transition.due - transition.wait);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,10 @@ void append_2(std::string& bytes, std::uint64_t value);
 void append_4(std::string& bytes, std::uint64_t value);
 void append_8(std::string& bytes, std::uint64_t value);
 [[nodiscard]] std::uint64_t read_big_endian(std::string_view bytes) noexcept;
+
+// Of what one question asks for at most: the numbers of Redis and of its scripts do not go on for
+// ever.
+inline constexpr std::size_t kMostLimit = 1'000'000'000;
 
 // As scripts read it.
 void add_number(WordList& words, std::int64_t number);

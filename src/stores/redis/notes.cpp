@@ -9,12 +9,6 @@ namespace holdfast::stores::redis {
 
 using ports::Asked;
 
-namespace {
-
-constexpr std::size_t kMostAsked = 1'000'000'000;  // Redis' numbers do not go on for ever
-
-}  // namespace
-
 void RedisStore::plan(Asked<ports::Jot>& asked) {
   const ports::Jot& verb = asked.verb;
   if (verb.key.empty()) {
@@ -40,7 +34,7 @@ void RedisStore::plan(Asked<ports::Jot>& asked) {
 void RedisStore::plan(Asked<ports::Notes>& asked) {
   const ports::Notes& verb = asked.verb;
   const std::size_t first = pipeline_.size();
-  const std::string limit = std::to_string(std::clamp<std::size_t>(verb.limit, 1, kMostAsked));
+  const std::string limit = std::to_string(std::clamp<std::size_t>(verb.limit, 1, kMostLimit));
   if (!verb.only.empty()) {
     call(scripts().notes, {verb.shelf, "only", verb.only});
   } else {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace holdfast::stores::redis {
 class Pipeline {
  public:
   void add(std::span<const std::string_view> words);
+  void add(std::initializer_list<std::string_view> words) {
+    add(std::span(words.begin(), words.size()));
+  }
   // EVALSHA <sha> 1 <key> <args…>
   void call(const Script& script, std::string_view key, std::span<const std::string_view> args);
 

@@ -25,7 +25,7 @@ constexpr std::size_t kMostLooks = 2000;
 // With their payloads, in one answer.
 constexpr std::size_t kMostInFull = 100;
 
-double number_of(std::string_view text) {
+double double_of(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   double number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -152,7 +152,7 @@ Result<std::vector<RedisStore::Queue>> RedisStore::queues() {
     if (!priorities[at]) return std::unexpected(priorities[at].error());
     const Reply in_use = priorities[at]->view();
     for (std::size_t next = 0; next < in_use.size(); ++next)
-      all[at].priorities.push_back(static_cast<int>(number_of(in_use[next].text())));
+      all[at].priorities.push_back(static_cast<int>(double_of(in_use[next].text())));
   }
   return all;
 }
@@ -177,7 +177,7 @@ Result<std::vector<RedisStore::Found>> RedisStore::page(const std::string& key, 
     Found& one = found.emplace_back();
     one.id = task_id(member.substr(8));
     one.place.number = static_cast<std::int64_t>(read_big_endian(member.substr(0, 8)));
-    one.place.score = number_of(told->view()[at + 1].text());
+    one.place.score = double_of(told->view()[at + 1].text());
   }
   return found;
 }

@@ -42,7 +42,7 @@ extern const std::string_view kNotes;
 namespace holdfast::stores::redis {
 namespace {
 
-using namespace holdfast::stores_redis;
+namespace lua = holdfast::stores_redis;
 
 // Under OOM a server refuses what would need memory before anything of it is done. What brings
 // tasks to their end must go on all the same, or nothing would ever make room again.
@@ -53,7 +53,7 @@ Script script(std::string_view name, Flags flags, std::initializer_list<std::str
   if (flags == Flags::at_any_memory) text += " flags=allow-oom";
   if (flags == Flags::only_reads) text += " flags=no-writes";
   text += "\n";
-  text += kCommon;
+  text += lua::kCommon;
   for (const std::string_view part : parts) {
     text += "\n";
     text += part;
@@ -67,28 +67,30 @@ Script script(std::string_view name, Flags flags, std::initializer_list<std::str
 const Scripts& scripts() {
   using enum Flags;
   static const Scripts all{
-      .submit = script("submit", none, {kSubmit}),
-      .claim = script("claim", at_any_memory, {kClaiming, kClaim}),
-      .claim_these = script("claim_these", at_any_memory, {kClaiming, kClaimThese}),
-      .renew = script("renew", at_any_memory, {kRenew}),
-      .change = script("change", at_any_memory, {kGrouping, kChanging, kChange}),
-      .settle = script("settle", at_any_memory, {kGrouping, kChanging, kSettle}),
-      .overdue = script("overdue", at_any_memory, {kTelling, kOverdue}),
-      .purge = script("purge", at_any_memory, {kGrouping, kRemoving, kPurge}),
-      .withdraw = script("withdraw", at_any_memory, {kGrouping, kRemoving, kWithdraw}),
-      .carried = script("carried", at_any_memory, {kCarried}),
-      .configure = script("configure", at_any_memory, {kConfigure}),
-      .jot = script("jot", at_any_memory, {kJot}),
-      .fetch = script("fetch", only_reads, {kTelling, kFetch}),
-      .count = script("count", only_reads, {kCount}),
-      .groups = script("groups", only_reads, {kGroups}),
-      .page = script("page", only_reads, {kPage}),
-      .numbers = script("numbers", only_reads, {kNumbers}),
-      .notes = script("notes", only_reads, {kNotes}),
-      .audit_counts = script("audit_counts", at_any_memory, {kAuditCounts}),
-      .audit_tasks = script("audit_tasks", at_any_memory, {kGrouping, kRemoving, kAuditTasks}),
-      .audit_places = script("audit_places", at_any_memory, {kAuditPlaces}),
-      .audit_groups = script("audit_groups", at_any_memory, {kGrouping, kAuditGroups}),
+      .submit = script("submit", none, {lua::kSubmit}),
+      .claim = script("claim", at_any_memory, {lua::kClaiming, lua::kClaim}),
+      .claim_these = script("claim_these", at_any_memory, {lua::kClaiming, lua::kClaimThese}),
+      .renew = script("renew", at_any_memory, {lua::kRenew}),
+      .change = script("change", at_any_memory, {lua::kGrouping, lua::kChanging, lua::kChange}),
+      .settle = script("settle", at_any_memory, {lua::kGrouping, lua::kChanging, lua::kSettle}),
+      .overdue = script("overdue", at_any_memory, {lua::kTelling, lua::kOverdue}),
+      .purge = script("purge", at_any_memory, {lua::kGrouping, lua::kRemoving, lua::kPurge}),
+      .withdraw =
+          script("withdraw", at_any_memory, {lua::kGrouping, lua::kRemoving, lua::kWithdraw}),
+      .carried = script("carried", at_any_memory, {lua::kCarried}),
+      .configure = script("configure", at_any_memory, {lua::kConfigure}),
+      .jot = script("jot", at_any_memory, {lua::kJot}),
+      .fetch = script("fetch", only_reads, {lua::kTelling, lua::kFetch}),
+      .count = script("count", only_reads, {lua::kCount}),
+      .groups = script("groups", only_reads, {lua::kGroups}),
+      .page = script("page", only_reads, {lua::kPage}),
+      .numbers = script("numbers", only_reads, {lua::kNumbers}),
+      .notes = script("notes", only_reads, {lua::kNotes}),
+      .audit_counts = script("audit_counts", at_any_memory, {lua::kAuditCounts}),
+      .audit_tasks =
+          script("audit_tasks", at_any_memory, {lua::kGrouping, lua::kRemoving, lua::kAuditTasks}),
+      .audit_places = script("audit_places", at_any_memory, {lua::kAuditPlaces}),
+      .audit_groups = script("audit_groups", at_any_memory, {lua::kGrouping, lua::kAuditGroups}),
   };
   return all;
 }

@@ -16,7 +16,7 @@ namespace {
 
 // Of what is put right at once: scripts that were forgotten, a slot that has moved. More often than
 // this in a row it is not right afterwards.
-constexpr int kMostTurns = 5;
+constexpr int kMostRepairs = 5;
 
 // A pipeline on its way to being answered.
 class Work {
@@ -105,7 +105,7 @@ struct Session::Inner {
 
   // One attempt: all that is open, and at once again what could be put right.
   OrTrouble<void> attempt(Work& work) {
-    for (int turn = 0; turn < kMostTurns; ++turn) {
+    for (int turn = 0; turn < kMostRepairs; ++turn) {
       if (auto ready = make_ready(); !ready) return ready;
       auto asked = work.ask(*connection);
       if (!asked) {

@@ -8,7 +8,7 @@ namespace holdfast::stores::redis {
 namespace {
 
 // Nodes of a cluster that is well send us on once.
-constexpr int kMostTurns = 5;
+constexpr int kMostRedirects = 5;
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
 // Sentinels that do not answer hold up what the master could do meanwhile.
@@ -50,7 +50,7 @@ OrTrouble<std::unique_ptr<Connection>> Way::connect_to_owner_of(std::string_view
   const std::string_view words[] = {"EXISTS", key};
   Pipeline exists;
   exists.add(words);
-  for (int turn = 0; turn < kMostTurns; ++turn) {
+  for (int turn = 0; turn < kMostRedirects; ++turn) {
     auto made = connect();
     if (!made) return made;
     auto answers = (*made)->ask(exists);

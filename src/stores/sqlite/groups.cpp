@@ -9,8 +9,9 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
 using core::State;
+using ports::Group;
+using ports::Groups;
 
 namespace {
 
@@ -74,10 +75,10 @@ void Queries::tell_more(Group& group) {
                                .count = static_cast<std::uint64_t>(row.integer(2))});
       },
       state, fingerprint);
-  sort_parts(group.parts);
+  ports::sort_parts(group.parts);
   statements_->slots.each(
       [&](Row row) {
-        group.trend.push_back({.slot = slot_begin(row.integer(0)),
+        group.trend.push_back({.slot = ports::slot_begin(row.integer(0)),
                                .count = static_cast<std::uint64_t>(row.integer(1))});
       },
       state, fingerprint);

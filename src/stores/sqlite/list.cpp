@@ -6,8 +6,11 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
 using core::State;
+using ports::Filter;
+using ports::List;
+using ports::TaskRecord;
+using ports::Uncarried;
 
 namespace {
 

@@ -6,7 +6,8 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
+using ports::Jot;
+using ports::Notes;
 
 Result<Jot::Answer> Writer::answer(const Jot& verb) {
   if (verb.key.empty()) {

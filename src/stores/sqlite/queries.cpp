@@ -9,8 +9,12 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
 using core::State;
+using ports::Count;
+using ports::Find;
+using ports::PastAttempt;
+using ports::QueueCounts;
+using ports::TaskRecord;
 
 TaskId task_id(std::string_view bytes) noexcept {
   Uuid::Bytes uuid{};

@@ -1,6 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "ports/store.hpp"
 #include "stores/sqlite/database.hpp"
@@ -29,6 +33,10 @@ class Queries {
       "t.seq, t.id, t.queue, t.type, t.priority, t.created, t.state, t.token, t.due, t.changed,"
       " t.attempts, t.crashes, t.deferrals, t.replays, t.previous_wait, t.deadline,"
       " t.own_attempts, t.own_timeout";
+  // A select of these columns, with `rest` behind them: more columns, and where from.
+  [[nodiscard]] static std::string select_task(std::string_view rest) {
+    return std::string("select ").append(kTaskColumns).append(rest);
+  }
 
   // The wide row alone: right for a task that waits.
   [[nodiscard]] ports::TaskRecord record(const Row& row);

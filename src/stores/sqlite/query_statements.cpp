@@ -3,7 +3,6 @@
 namespace holdfast::stores::sqlite {
 namespace {
 
-const std::string kTask = Queries::kTaskColumns;
 const std::string kGroup =
     "state, fingerprint, count, first_seen, last_seen, example, errors, timeouts, crashes"
     " from failure_group";
@@ -11,11 +10,11 @@ const std::string kGroup =
 }  // namespace
 
 Queries::Statements::Statements(Database& database)
-    : by_id(database,
-            ("select " + kTask +
-             ", t.payload, t.key, t.trace, t.retry_on_failure from task t where t.id = ?1")
-                .c_str()),
-      by_seq(database, ("select " + kTask + " from task t where t.seq = ?1").c_str()),
+    : by_id(
+          database,
+          select_task(", t.payload, t.key, t.trace, t.retry_on_failure from task t where t.id = ?1")
+              .c_str()),
+      by_seq(database, select_task(" from task t where t.seq = ?1").c_str()),
       running(database, "select token, owner, started, lease_end from running where seq = ?1"),
       succeeded(database,
                 "select token, owner, started, ended, event, result from succeeded where seq = ?1"),

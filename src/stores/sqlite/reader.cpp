@@ -4,7 +4,9 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
+using ports::Asked;
+using ports::Audit;
+using ports::Request;
 
 namespace {
 
@@ -28,7 +30,7 @@ void Reader::carry_out(std::span<Request> batch) {
     }
   };
   for (Request& request : batch) {
-    if (!is_query(request)) {
+    if (!ports::is_query(request)) {
       std::visit([](auto& asked) { asked.answer = refusal(); }, request);
       continue;
     }

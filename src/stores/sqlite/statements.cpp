@@ -1,11 +1,6 @@
 #include "stores/sqlite/statements.hpp"
 
 namespace holdfast::stores::sqlite {
-namespace {
-
-const std::string kTask = Queries::kTaskColumns;
-
-}  // namespace
 
 // "or fail" instead of the default "or abort" where one statement writes many rows: SQLite then
 // need not be ready to take back half a statement. We take back the whole batch if anything fails.
@@ -27,21 +22,23 @@ Writer::Statements::Statements(Database& database)
       next_rank(database,
                 "select rank, due from waiting where queue = ?1 and rank > ?2"
                 " order by rank, due, seq limit 1"),
-      take(database,
-           ("select " + kTask +
-            ", t.payload, t.trace, t.retry_on_failure from waiting w join task t on t.seq = w.seq"
-            " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
-            " order by w.due, w.seq limit ?4")
-               .c_str()),
+      take(
+          database,
+          Queries::select_task(
+              ", t.payload, t.trace, t.retry_on_failure from waiting w join task t on t.seq = w.seq"
+              " where w.queue = ?1 and w.rank = ?2 and w.due <= ?3"
+              " order by w.due, w.seq limit ?4")
+              .c_str()),
       begin_running(database,
                     "insert or fail into running select seq, token + 1, ?5, ?6, ?7 from waiting"
                     " where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
       end_waiting(database,
                   "delete from waiting where queue = ?1 and rank = ?2 and (due, seq) <= (?3, ?4)"),
 
-      take_one(database, ("select " + kTask +
-                          ", t.payload, t.trace, t.retry_on_failure from task t where t.seq = ?1")
-                             .c_str()),
+      take_one(database,
+               Queries::select_task(
+                   ", t.payload, t.trace, t.retry_on_failure from task t where t.seq = ?1")
+                   .c_str()),
       begin_running_one(database, "insert into running values (?1, ?2, ?3, ?4, ?5)"),
 
       carry(database,
@@ -51,14 +48,15 @@ Writer::Statements::Statements(Database& database)
       delete_carried(database, "delete from carried where seq = ?1"),
 
       renew(database, "update running set lease_end = ?2 where seq = ?1"),
-      overdue(database, ("select " + kTask +
-                         ", r.token, r.owner, r.started, r.lease_end, t.trace, t.retry_on_failure"
-                         " from running r"
-                         " join task t on t.seq = r.seq"
-                         " where r.lease_end < ?1 or (r.owner <> ?2 and r.owner not in"
-                         " (select id from name where text >= 'away:' and text < 'away;'))"
-                         " order by r.seq limit ?3")
-                            .c_str()),
+      overdue(database,
+              Queries::select_task(
+                  ", r.token, r.owner, r.started, r.lease_end, t.trace, t.retry_on_failure"
+                  " from running r"
+                  " join task t on t.seq = r.seq"
+                  " where r.lease_end < ?1 or (r.owner <> ?2 and r.owner not in"
+                  " (select id from name where text >= 'away:' and text < 'away;'))"
+                  " order by r.seq limit ?3")
+                  .c_str()),
       all_running(database,
                   "select t.id, t.queue, r.seq, r.token, r.owner, r.started, -t.priority, t.type"
                   " from running r join task t on t.seq = r.seq"),

@@ -7,7 +7,15 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
+using ports::Asked;
+using ports::Audit;
+using ports::Configure;
+using ports::Held;
+using ports::Overdue;
+using ports::Purge;
+using ports::Renew;
+using ports::Request;
+using ports::TaskRecord;
 
 Writer::Writer(Database database, Logger log, int checkpoint_pages)
     : log_(log),
@@ -83,7 +91,7 @@ void Writer::transact(std::span<Request> requests) {
   for (Request& request : requests) {
     std::visit(
         [&]<class Verb>(Asked<Verb>& asked) {
-          if (is_query(request)) write_counters();  // queries read them
+          if (ports::is_query(request)) write_counters();  // queries read them
           if constexpr (std::is_same_v<Verb, Audit>) {
             write_counters();  // the audit looks at the file
             asked.answer = audit(database_, {.repair = asked.verb.repair});

@@ -2,8 +2,10 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
 using core::State;
+using ports::Carried;
+using ports::Held;
+using ports::Withdraw;
 
 std::optional<std::int64_t> Writer::carried_token(std::int64_t seq) {
   std::optional<std::int64_t> token;

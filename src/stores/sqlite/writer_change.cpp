@@ -3,9 +3,9 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
 using core::State;
 using core::Transition;
+using ports::Change;
 
 namespace {
 
@@ -20,7 +20,7 @@ std::optional<int> number(const std::optional<core::DeadReason>& reason) {
 }
 
 std::string_view kept(std::string_view message) {
-  return utf8_prefix(message, kKeptMessageBytes);
+  return utf8_prefix(message, ports::kKeptMessageBytes);
 }
 
 bool is_waiting(State state) {
@@ -45,7 +45,7 @@ Result<Change::Answer> Writer::answer(const Change& verb) {
   std::vector<Again> again;
   for (const Change::One& change : verb.changes) {
     const bool from_running = change.transition.from == State::running;
-    if (is_to_be_claimed_again(change)) {
+    if (ports::is_to_be_claimed_again(change)) {
       answers.push_back(put_by(change, again));
       if (answers.back() == Change::Done::applied) again.back().place = answers.size() - 1;
     } else {
@@ -222,7 +222,7 @@ void Writer::park(const auto& task, const Change::One& change) {
         transition.failure ? kept(transition.failure->message) : reason;
     groups_.enter(
         {.state = transition.to, .fingerprint = *group, .queue = task.queue, .type = task.type},
-        time_of(transition), came_by(transition), example);
+        time_of(transition), ports::came_by(transition), example);
   }
   statements_->park.run(task.seq, static_cast<int>(transition.to), transition.token.value,
                         time_of(transition), number(transition.dead_reason), group);
@@ -258,7 +258,8 @@ void Writer::remember(std::int64_t seq, core::Token token, std::int64_t started,
   statements_->insert_attempt.run(seq, token.value, static_cast<int>(transition.event), started,
                                   time_of(transition), owner, kind, http_status, exit_code,
                                   os_error, retry_after, message);
-  if (token.value > kKeptAttempts) statements_->prune_attempts.run(seq, kKeptAttempts);
+  if (token.value > ports::kKeptAttempts)
+    statements_->prune_attempts.run(seq, ports::kKeptAttempts);
 }
 
 }  // namespace holdfast::stores::sqlite

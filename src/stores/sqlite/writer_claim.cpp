@@ -4,7 +4,8 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
+using ports::Claim;
+using ports::TaskRecord;
 
 namespace {
 

@@ -2,7 +2,8 @@
 
 namespace holdfast::stores::sqlite {
 
-using namespace ports;
+using ports::NewTask;
+using ports::Submit;
 
 Submit::Answer Writer::answer(const Submit& verb) {
   const std::int64_t before = last_seq_;
@@ -16,10 +17,10 @@ Submit::Answer Writer::answer(const Submit& verb) {
 }
 
 Result<Submit::Accepted> Writer::accept(const NewTask& task) {
-  if (task.payload.size() > kMostPayloadBytes) {
+  if (task.payload.size() > ports::kMostPayloadBytes) {
     return fail(ErrorCode::invalid_argument, "submit",
                 "a payload of " + std::to_string(task.payload.size()) + " bytes: at most " +
-                    std::to_string(kMostPayloadBytes));
+                    std::to_string(ports::kMostPayloadBytes));
   }
   std::optional<std::int64_t> same;
   const auto found = [&](Row row) { same = row.integer(0); };
