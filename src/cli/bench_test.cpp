@@ -13,7 +13,7 @@
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::bench_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -229,4 +229,4 @@ TEST_F(BenchVerb, measures_the_server_and_counts_what_it_answered) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::bench_test

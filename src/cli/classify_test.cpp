@@ -8,7 +8,7 @@
 #include "core/utf8.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::classify_test {
 namespace {
 
 struct Ran {
@@ -260,4 +260,4 @@ TEST(Program, teaches_and_names_its_version) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::classify_test

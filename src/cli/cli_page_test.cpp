@@ -10,7 +10,7 @@
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::cli_page_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(CliPage, has_every_verb_of_the_program) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::cli_page_test

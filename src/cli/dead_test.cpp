@@ -5,7 +5,7 @@
 
 #include "cli/tasks_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::dead_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -134,4 +134,4 @@ TEST_F(DeadVerb, edit_opens_an_editor) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::dead_test

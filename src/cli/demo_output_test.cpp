@@ -5,7 +5,7 @@
 
 #include "cli/text_columns.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::demo_output_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST(DemoOutput, a_lost_task_is_said_and_not_glossed_over) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::demo_output_test

@@ -12,7 +12,7 @@
 #include "cli/demo_story.hpp"
 #include "cli/text_columns.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::demo_test {
 namespace {
 
 using ::testing::AllOf;
@@ -136,4 +136,4 @@ TEST(DemoStory, spreads_the_kinds_over_the_whole) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::demo_test

@@ -8,7 +8,7 @@
 #include "stores/sqlite/audit_testing.hpp"
 #include "stores/sqlite/schema_1_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::migrate_test {
 namespace {
 
 using stores::sqlite::Database;
@@ -78,4 +78,4 @@ TEST_F(MigrateVerb, fails_where_there_is_no_store) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::migrate_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::cli {
+namespace holdfast::cli::operation_output_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -53,4 +53,4 @@ TEST(OperationOutput, what_has_ended_cannot_be_gone_on_with) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::operation_output_test

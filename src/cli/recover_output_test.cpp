@@ -7,7 +7,7 @@
 
 #include "cli/text_columns.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::recover_output_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST(RecoverOutput, wipes_its_bar_before_it_says_something) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::recover_output_test

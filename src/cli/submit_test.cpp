@@ -3,7 +3,7 @@
 
 #include "cli/tasks_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::submit_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -79,4 +79,4 @@ TEST_F(SubmitVerb, goes_on_from_a_line) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::submit_test

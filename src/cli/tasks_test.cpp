@@ -4,7 +4,7 @@
 #include "cli/tasks_testing.hpp"
 #include "wire/task_json.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::tasks_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST(Verbs, help_shows_them_in_groups) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::tasks_test

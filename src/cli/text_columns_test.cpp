@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::cli {
+namespace holdfast::cli::text_columns_test {
 namespace {
 
 TEST(TextColumns, groups_thousands) {
@@ -33,4 +33,4 @@ TEST(TextColumns, cuts_between_characters) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::text_columns_test

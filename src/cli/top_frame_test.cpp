@@ -8,7 +8,7 @@
 #include "cli/text_columns.hpp"
 #include "cli/top_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::top_frame_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -254,4 +254,4 @@ TEST(TopMarks, are_as_long_as_they_may_be) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::top_frame_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::cli {
+namespace holdfast::cli::top_keys_test {
 namespace {
 
 using Kind = Key::Kind;
@@ -59,4 +59,4 @@ TEST(TopKeys, pass_over_what_is_none) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::top_keys_test

@@ -4,7 +4,7 @@
 
 #include "cli/top_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::top_model_test {
 namespace {
 
 using Kind = Key::Kind;
@@ -194,4 +194,4 @@ TEST(TopModel, is_written_as_json) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::top_model_test

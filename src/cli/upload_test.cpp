@@ -6,7 +6,7 @@
 
 #include "node/registry.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::upload_test {
 namespace {
 
 TEST(Upload, a_queue_that_is_full_refuses_no_line) {
@@ -36,4 +36,4 @@ TEST(Upload, a_queue_that_is_full_refuses_no_line) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::upload_test

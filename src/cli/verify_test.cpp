@@ -10,7 +10,7 @@
 #include "cli/verbs.hpp"
 #include "stores/sqlite/audit_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::verify_test {
 namespace {
 
 using stores::sqlite::SampleFile;
@@ -218,4 +218,4 @@ TEST_F(VerifyVerb, colours_on_a_terminal_only) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::verify_test

@@ -4,7 +4,7 @@
 
 #include "cli/tasks_testing.hpp"
 
-namespace holdfast::cli {
+namespace holdfast::cli::worker_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST_F(TasksVerbs, a_password_is_not_said_by_a_verb_that_cannot_reach_redis) {
 }
 
 }  // namespace
-}  // namespace holdfast::cli
+}  // namespace holdfast::cli::worker_test

@@ -4,7 +4,7 @@
 
 #include "config/url.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::address_test {
 namespace {
 
 TEST(Listen, reads_addresses_and_ports) {
@@ -144,4 +144,4 @@ TEST(Url, refuses_what_cannot_be_called) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::address_test

@@ -5,11 +5,11 @@
 
 #include "config/config_testing.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::change_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Config config_of(std::string_view text, FakeOutside outside = furnished_outside()) {
   auto config = check(text, "/etc/holdfast/holdfast.toml", outside);
@@ -85,4 +85,4 @@ TEST(Change, sees_a_rule_file_with_another_content) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::change_test

@@ -7,7 +7,7 @@
 #include "config/config.hpp"
 #include "config/config_testing.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::config_errors_test {
 namespace {
 
 std::string errors_of(std::string_view text) {
@@ -436,4 +436,4 @@ on_start = true
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::config_errors_test

@@ -8,7 +8,7 @@
 #include "config/config_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::config_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -351,4 +351,4 @@ TEST(Config, reads_a_file_and_what_stands_beside_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::config_test

@@ -12,7 +12,7 @@
 #include "config/config.hpp"
 #include "config/keys.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::configuration_page_test {
 namespace {
 
 constexpr const char* kPage = HOLDFAST_SOURCE_DIR "/docs/configuration.md";
@@ -194,4 +194,4 @@ TEST(Keys, a_default_is_within_its_own_limits) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::configuration_page_test

@@ -5,7 +5,7 @@
 #include "config/config.hpp"
 #include "config/config_testing.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::input_test {
 namespace {
 
 constexpr std::string_view kInput = "s3 = 'http://127.0.0.1:9000', bucket = 'b', key = '{k}'";
@@ -133,4 +133,4 @@ TEST(ConfigInput, can_change_while_the_server_runs) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::input_test

@@ -10,7 +10,7 @@
 #include "config/config.hpp"
 #include "config/config_testing.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::route_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -245,4 +245,4 @@ TEST(RelayerExample, is_tried_three_times_and_has_its_two_routes) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::route_test

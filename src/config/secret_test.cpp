@@ -13,7 +13,7 @@
 #include "config/outside.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::config {
+namespace holdfast::config::secret_test {
 namespace {
 
 template <class T>
@@ -113,4 +113,4 @@ TEST(SystemOutside, knows_its_environment) {
 }
 
 }  // namespace
-}  // namespace holdfast::config
+}  // namespace holdfast::config::secret_test

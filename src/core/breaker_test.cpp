@@ -6,7 +6,7 @@
 #include <holdfast/breaker.hpp>
 #include <holdfast/testing.hpp>
 
-namespace holdfast {
+namespace holdfast::breaker_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -212,4 +212,4 @@ TEST_F(BreakerTest, can_be_open_for_ever) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::breaker_test

@@ -8,7 +8,7 @@
 #include <holdfast/budget.hpp>
 #include <holdfast/testing.hpp>
 
-namespace holdfast {
+namespace holdfast::breaker_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,4 +91,4 @@ TEST(RetryBudgetThreads, never_gives_out_more_than_it_has) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::breaker_threads_test

@@ -5,7 +5,7 @@
 #include <holdfast/budget.hpp>
 #include <holdfast/testing.hpp>
 
-namespace holdfast {
+namespace holdfast::budget_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -90,4 +90,4 @@ TEST(RetryBudget, loses_nothing_by_being_asked_often) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::budget_test

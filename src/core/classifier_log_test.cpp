@@ -6,7 +6,7 @@
 
 #include <holdfast/classify.hpp>
 
-namespace holdfast {
+namespace holdfast::classifier_log_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,7 +36,7 @@ class Capture final : public LogSink {
   std::vector<Line> lines;
 };
 
-class ClassifierLog : public testing::Test {
+class ClassifierLog : public ::testing::Test {
  protected:
   Line logged(const FailureView& failure) {
     capture_.lines.clear();
@@ -127,4 +127,4 @@ TEST_F(ClassifierLog, nothing_is_logged_below_the_level_or_without_a_sink) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::classifier_log_test

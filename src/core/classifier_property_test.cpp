@@ -5,7 +5,7 @@
 
 #include <holdfast/classify.hpp>
 
-namespace holdfast {
+namespace holdfast::classifier_property_test {
 namespace {
 
 bool pattern_holds(const Rule& rule, std::string_view message) {
@@ -97,4 +97,4 @@ RC_GTEST_PROP(ClassifierProperty, what_explain_calls_matched_is_in_the_message, 
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::classifier_property_test

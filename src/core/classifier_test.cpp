@@ -4,7 +4,7 @@
 
 #include <holdfast/classify.hpp>
 
-namespace holdfast {
+namespace holdfast::classifier_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -236,4 +236,4 @@ TEST(Combine, keeps_the_order_of_the_lists) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::classifier_test

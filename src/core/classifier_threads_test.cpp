@@ -7,7 +7,7 @@
 
 #include <holdfast/classify.hpp>
 
-namespace holdfast {
+namespace holdfast::classifier_threads_test {
 namespace {
 
 TEST(ClassifierThreads, one_classifier_serves_many_threads) {
@@ -50,4 +50,4 @@ TEST(ClassifierThreads, many_may_be_the_first_to_ask) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::classifier_threads_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::condition_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,4 +67,4 @@ TEST(Condition, compares_durations) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::condition_test

@@ -9,7 +9,7 @@
 
 #include <holdfast/failure.hpp>
 
-namespace holdfast {
+namespace holdfast::failure_test {
 namespace {
 
 template <class Function>
@@ -129,4 +129,4 @@ TEST(ToFailure, whatever_was_thrown_becomes_a_failure) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::failure_test

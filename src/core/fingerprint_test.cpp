@@ -10,7 +10,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::fingerprint_test {
 namespace {
 
 using namespace std::string_literals;
@@ -224,4 +224,4 @@ RC_GTEST_PROP(Fingerprint, N1_other_digits_in_a_number_change_nothing, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::fingerprint_test

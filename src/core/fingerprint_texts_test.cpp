@@ -7,7 +7,7 @@
 
 #include "core/fingerprint.hpp"
 
-namespace holdfast {
+namespace holdfast::fingerprint_texts_test {
 namespace {
 
 struct Row {
@@ -344,4 +344,4 @@ TEST(FingerprintTexts, N1_no_two_rows_fall_together) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::fingerprint_texts_test

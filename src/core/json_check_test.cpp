@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::json_check_test {
 namespace {
 
 TEST(IsJson, knows_json) {
@@ -33,4 +33,4 @@ TEST(IsJson, goes_only_so_deep) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::json_check_test

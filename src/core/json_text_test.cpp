@@ -10,7 +10,7 @@
 
 #include "core/utf8.hpp"
 
-namespace holdfast {
+namespace holdfast::json_text_test {
 namespace {
 
 using namespace std::string_literals;
@@ -104,4 +104,4 @@ RC_GTEST_PROP(Utf8, a_prefix_of_valid_text_is_valid_and_at_most_three_bytes_shor
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::json_text_test

@@ -13,7 +13,7 @@
 #include "core/json_text.hpp"
 #include "core/time_text.hpp"
 
-namespace holdfast {
+namespace holdfast::log_format_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -167,4 +167,4 @@ RC_GTEST_PROP(LogFormat, any_bytes_give_one_line, (const std::string& a, const s
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::log_format_test

@@ -4,7 +4,7 @@
 #include <holdfast/result.hpp>
 #include <holdfast/verdict.hpp>
 
-namespace holdfast {
+namespace holdfast::names_test {
 namespace {
 
 TEST(Names, are_the_words_of_the_outside_face) {
@@ -15,4 +15,4 @@ TEST(Names, are_the_words_of_the_outside_face) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::names_test

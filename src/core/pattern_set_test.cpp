@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::pattern_set_test {
 namespace {
 
 const std::vector<std::string> kPatterns = {"nonce too low", "nonce", "too .* low", "^rpc", "z{3}"};
@@ -112,4 +112,4 @@ TEST(PatternSet, says_what_is_wrong_with_a_pattern_and_where) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::pattern_set_test

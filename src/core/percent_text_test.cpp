@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::percent_text_test {
 namespace {
 
 TEST(PercentText, stands_for_any_byte) {
@@ -22,4 +22,4 @@ RC_GTEST_PROP(PercentText, comes_back_as_it_was, (const std::string& text)) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::percent_text_test

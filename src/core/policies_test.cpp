@@ -7,7 +7,7 @@
 #include <holdfast/testing.hpp>
 
 // The named policies, to the second, and the records that they leave (R10: one policy value each).
-namespace holdfast::policies {
+namespace holdfast::policies::policies_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -106,4 +106,4 @@ TEST(ConnectionFailure, is_known_by_errno_and_by_text) {
 }
 
 }  // namespace
-}  // namespace holdfast::policies
+}  // namespace holdfast::policies::policies_test

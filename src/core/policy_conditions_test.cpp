@@ -11,7 +11,7 @@
 
 #include "core/policy_testing.hpp"
 
-namespace holdfast::retry {
+namespace holdfast::retry::policy_conditions_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -189,4 +189,4 @@ TEST_F(PolicyConditions, an_exception_pointer_as_error_is_looked_into) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::policy_conditions_test

@@ -12,7 +12,7 @@
 
 #include "core/policy_testing.hpp"
 
-namespace holdfast::retry {
+namespace holdfast::retry::policy_guards_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -137,4 +137,4 @@ TEST_F(PolicyGuards, failures_that_are_given_up_say_nothing_about_the_dependency
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::policy_guards_test

@@ -12,7 +12,7 @@
 
 #include "core/policy_testing.hpp"
 
-namespace holdfast::retry {
+namespace holdfast::retry::policy_hooks_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -117,4 +117,4 @@ TEST_F(PolicyHooks, is_a_value_that_changes_by_copy) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::policy_hooks_test

@@ -14,7 +14,7 @@
 
 #include "core/policy_testing.hpp"
 
-namespace holdfast::retry {
+namespace holdfast::retry::policy_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -236,4 +236,4 @@ TEST_F(PolicyCalls, decorrelated_jitter_remembers_the_wait_before) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::policy_test

@@ -4,7 +4,7 @@
 
 #include "core/preset_rows.hpp"
 
-namespace holdfast {
+namespace holdfast::preset_database_test {
 namespace {
 
 using enum VerdictKind;
@@ -81,4 +81,4 @@ TEST(DatabasePreset, a_connection_lost_at_the_commit_is_ambiguous) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::preset_database_test

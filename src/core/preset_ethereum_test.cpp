@@ -4,7 +4,7 @@
 
 #include "core/preset_rows.hpp"
 
-namespace holdfast {
+namespace holdfast::preset_ethereum_test {
 namespace {
 
 using enum VerdictKind;
@@ -136,4 +136,4 @@ TEST(EthereumPreset, ethereum_in_passing) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::preset_ethereum_test

@@ -4,7 +4,7 @@
 
 #include "core/preset_rows.hpp"
 
-namespace holdfast {
+namespace holdfast::preset_http_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -82,4 +82,4 @@ TEST(HttpPreset, a_number_alone_is_no_status) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::preset_http_test

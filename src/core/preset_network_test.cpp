@@ -6,7 +6,7 @@
 
 #include "core/preset_rows.hpp"
 
-namespace holdfast {
+namespace holdfast::preset_network_test {
 namespace {
 
 using enum VerdictKind;
@@ -89,4 +89,4 @@ TEST(NetworkPreset, network_without_words) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::preset_network_test

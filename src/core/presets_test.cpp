@@ -5,7 +5,7 @@
 
 #include "core/preset_rows.hpp"
 
-namespace holdfast {
+namespace holdfast::presets_test {
 namespace {
 
 using enum VerdictKind;
@@ -105,4 +105,4 @@ TEST(PresetRules, an_unknown_preset_is_an_error_that_offers_the_nearest) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::presets_test

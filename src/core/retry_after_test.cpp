@@ -8,7 +8,7 @@
 
 #include <holdfast/failure.hpp>
 
-namespace holdfast {
+namespace holdfast::retry_after_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -88,4 +88,4 @@ RC_GTEST_PROP(RetryAfter, any_bytes_at_any_time_give_nothing_or_a_wait,
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::retry_after_test

@@ -9,7 +9,7 @@
 #include "core/rules.hpp"
 #include "core/rules_testing.hpp"
 
-namespace holdfast::core {
+namespace holdfast::core::rules_properties_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -244,4 +244,4 @@ RC_GTEST_PROP(RulesProperty, a_task_that_is_run_whenever_due_comes_to_an_end, ()
 }
 
 }  // namespace
-}  // namespace holdfast::core
+}  // namespace holdfast::core::rules_properties_test

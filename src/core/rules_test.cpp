@@ -9,7 +9,7 @@
 
 #include "core/rules_testing.hpp"
 
-namespace holdfast::core {
+namespace holdfast::core::rules_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -517,4 +517,4 @@ TEST(Replay, N3_dying_again_after_the_last_one_is_quarantine) {
 }
 
 }  // namespace
-}  // namespace holdfast::core
+}  // namespace holdfast::core::rules_test

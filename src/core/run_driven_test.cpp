@@ -6,7 +6,7 @@
 #include <holdfast/retry.hpp>
 #include <holdfast/testing.hpp>
 
-namespace holdfast::retry {
+namespace holdfast::retry::run_driven_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,4 +47,4 @@ TEST_F(Driven, an_attempt_that_a_breaker_kept_waiting_until_the_stop_is_not_coun
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::run_driven_test

@@ -12,7 +12,7 @@
 #include <holdfast/testing.hpp>
 
 // The corners of a run: late wake-ups, refusals, and predicates and errors of unusual types.
-namespace holdfast::retry {
+namespace holdfast::retry::run_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -178,4 +178,4 @@ TEST_F(RunTest, N4_a_breaker_with_no_time_left_lets_a_probe_through) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::run_test

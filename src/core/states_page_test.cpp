@@ -13,7 +13,7 @@
 
 #include "core/states.hpp"
 
-namespace holdfast::core {
+namespace holdfast::core::states_page_test {
 namespace {
 
 constexpr State kStates[] = {State::pending, State::running, State::retrying, State::succeeded,
@@ -214,4 +214,4 @@ TEST(States, every_state_can_be_reached) {
 }
 
 }  // namespace
-}  // namespace holdfast::core
+}  // namespace holdfast::core::states_page_test

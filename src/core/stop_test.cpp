@@ -2,7 +2,7 @@
 
 #include <holdfast/retry/stop.hpp>
 
-namespace holdfast::retry {
+namespace holdfast::retry::stop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST(GiveUp, every_reason_has_a_name) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::stop_test

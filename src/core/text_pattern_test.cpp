@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::text_pattern_test {
 namespace {
 
 bool found(const std::string& pattern, std::string_view text) {
@@ -33,4 +33,4 @@ TEST(TextPattern, a_bad_one_says_where) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::text_pattern_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::text_template_test {
 namespace {
 
 std::expected<std::string, std::string> filled(std::string_view text) {
@@ -40,4 +40,4 @@ TEST(TextTemplate, knows_whether_it_is_empty) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::text_template_test

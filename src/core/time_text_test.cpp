@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::time_text_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,4 +78,4 @@ RC_GTEST_PROP(TimeText, a_written_time_reads_back_as_itself, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::time_text_test

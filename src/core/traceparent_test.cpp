@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::traceparent_test {
 namespace {
 
 TEST(Traceparent, is_of_version_00_in_small_letters_with_ids_that_are_not_zero) {
@@ -44,4 +44,4 @@ TEST(Traceparent, has_the_id_of_a_trace) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::traceparent_test

@@ -9,7 +9,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::units_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -183,4 +183,4 @@ RC_GTEST_PROP(Units, a_written_size_reads_back_as_itself, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::units_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast {
+namespace holdfast::utf8_test {
 namespace {
 
 TEST(Utf8, any_text_of_code_points_is_utf8) {
@@ -19,4 +19,4 @@ TEST(Utf8, a_wrong_byte_anywhere_is_not) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::utf8_test

@@ -10,7 +10,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast {
+namespace holdfast::uuid_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -158,4 +158,4 @@ RC_GTEST_PROP(Uuid, text_reads_back_as_itself, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::uuid_test

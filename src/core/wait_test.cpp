@@ -8,7 +8,7 @@
 
 #include <holdfast/retry/wait.hpp>
 
-namespace holdfast::retry {
+namespace holdfast::retry::wait_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -349,4 +349,4 @@ RC_GTEST_PROP(WaitProperty, is_never_negative_and_never_over_the_cap, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::wait_test

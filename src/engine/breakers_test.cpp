@@ -6,7 +6,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::breakers_test {
 namespace {
 
 using core::State;
@@ -155,4 +155,4 @@ TEST(Breakers, an_engine_may_go_while_a_probe_is_under_way) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::breakers_test

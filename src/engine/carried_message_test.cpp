@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::carried_message_test {
 namespace {
 
 ports::TaskRecord some_task() {
@@ -84,4 +84,4 @@ TEST(CarriedMessage, R9_counts_are_the_greatest_of_what_the_headers_tell) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::carried_message_test

@@ -6,7 +6,7 @@
 
 #include "support/carried_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::carrier_faults_test {
 namespace {
 
 using core::State;
@@ -77,4 +77,4 @@ TEST(Carrier, nothing_is_lost_whatever_happens) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::carrier_faults_test

@@ -6,7 +6,7 @@
 #include "engine/carried_message.hpp"
 #include "support/carried_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::carrier_test {
 namespace {
 
 using core::State;
@@ -543,4 +543,4 @@ TEST(Carrier, a_store_that_is_away_leaves_foreign_messages_with_the_broker) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::carrier_test

@@ -5,7 +5,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::dead_letter_consumer_test {
 namespace {
 
 using core::State;
@@ -364,4 +364,4 @@ TEST(DeadLetterConsumer, another_rule_takes_its_place_and_none_keeps_them) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::dead_letter_consumer_test

@@ -6,7 +6,7 @@
 #include "engine/dead_letter_consumer.hpp"
 #include "support/carried_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::dead_letter_messages_test {
 namespace {
 
 using core::State;
@@ -494,4 +494,4 @@ TEST(DeadLetterMessages, C5_3_none_is_left_whatever_happens) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::dead_letter_messages_test

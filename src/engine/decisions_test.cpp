@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::decisions_test {
 namespace {
 
 using core::State;
@@ -140,4 +140,4 @@ TEST(Decisions, an_error_of_the_store_is_told_at_once) {  // T10
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::decisions_test

@@ -5,7 +5,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::engine_test {
 namespace {
 
 using core::Event;
@@ -396,4 +396,4 @@ TEST(Engine, a_queue_may_be_served_wider_left_and_served_again_while_it_runs) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::engine_test

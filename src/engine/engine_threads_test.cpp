@@ -14,7 +14,7 @@
 #include "io/store_lane.hpp"
 #include "stores/memory/memory_store.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::engine_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -279,4 +279,4 @@ TEST(EngineThreads, an_engine_may_come_and_go_while_news_are_told) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::engine_threads_test

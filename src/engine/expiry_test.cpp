@@ -7,7 +7,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::expiry_test {
 namespace {
 
 using core::State;
@@ -466,4 +466,4 @@ TEST(Expiry, removes_nothing_while_the_store_does_not_know_all) {  // N9
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::expiry_test

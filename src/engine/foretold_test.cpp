@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::foretold_test {
 namespace {
 
 using core::State;
@@ -80,4 +80,4 @@ TEST(Foretold, passes_over_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::foretold_test

@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::janitor_test {
 namespace {
 
 using core::State;
@@ -64,4 +64,4 @@ TEST(Janitor, goes_on_the_next_time_when_the_store_was_away) {  // T10
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::janitor_test

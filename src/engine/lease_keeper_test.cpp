@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::lease_keeper_test {
 namespace {
 
 using core::State;
@@ -121,4 +121,4 @@ TEST(LeaseKeeper, a_wall_clock_set_forward_does_not_cost_us_our_own_runs) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::lease_keeper_test

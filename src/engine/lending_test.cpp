@@ -5,7 +5,7 @@
 #include "engine/settler.hpp"
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::lending_test {
 namespace {
 
 using core::State;
@@ -460,4 +460,4 @@ TEST(Lending, one_answer_brings_no_more_than_fits_into_memory) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::lending_test

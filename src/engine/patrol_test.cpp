@@ -7,7 +7,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::patrol_test {
 namespace {
 
 using core::State;
@@ -313,4 +313,4 @@ TEST(Shared, of_several_rescuers_one_has_each_task) {  // T11
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::patrol_test

@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::processor_test {
 namespace {
 
 using testing::TestHandler;
@@ -240,4 +240,4 @@ TEST(Processor, begins_nothing_again_when_it_is_shut_down) {  // T3
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::processor_test

@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::rescuer_test {
 namespace {
 
 using core::State;
@@ -188,4 +188,4 @@ TEST(Rescuer, its_word_for_a_crash_is_retried_by_all_presets) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::rescuer_test

@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::settler_test {
 namespace {
 
 using core::Event;
@@ -232,4 +232,4 @@ TEST(Settler, a_corrupt_store_ends_the_engines_work) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::settler_test

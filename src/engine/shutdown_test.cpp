@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::shutdown_test {
 namespace {
 
 using core::State;
@@ -183,4 +183,4 @@ TEST(Shutdown, the_engine_may_be_destroyed_by_who_is_told) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::shutdown_test

@@ -4,7 +4,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::timeouts_test {
 namespace {
 
 using core::State;
@@ -152,4 +152,4 @@ TEST(Timeouts, what_has_finished_in_time_counts_though_the_loop_sees_it_late) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::timeouts_test

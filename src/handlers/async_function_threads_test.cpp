@@ -12,7 +12,7 @@
 #include "handlers/async_function.hpp"
 #include "handlers/handlers_testing.hpp"
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::async_function_threads_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -125,4 +125,4 @@ TEST_F(CoroutineTest, one_that_is_destroyed_with_its_context_has_failed) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::async_function_threads_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::command_rules_test {
 namespace {
 
 VerdictKind verdict(const Classifier& classifier, std::optional<int> exit_code,
@@ -38,4 +38,4 @@ TEST(CommandRules, refuse_a_name_that_is_taken) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::command_rules_test

@@ -10,11 +10,11 @@
 #include "io/fifo_testing.hpp"
 #include "io/loop.hpp"
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::command_test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::Fifo;
+using holdfast::testing::Fifo;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -198,7 +198,7 @@ TEST_F(CommandTest, is_killed_if_it_does_not_stop) {
 }
 
 TEST_F(CommandTest, that_nobody_wants_any_more_is_not_started) {
-  const testing::TemporaryFolder folder;
+  const holdfast::testing::TemporaryFolder folder;
   run_->is_wanted = false;
   const auto outcome = run({.command = {"touch", folder / "made"}});
   EXPECT_TRUE(std::holds_alternative<core::HandedBack>(outcome));
@@ -238,4 +238,4 @@ TEST(AllowedEnvironment, has_a_path_always) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::command_test

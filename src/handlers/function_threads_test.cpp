@@ -11,7 +11,7 @@
 #include "handlers/function.hpp"
 #include "handlers/handlers_testing.hpp"
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::function_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -233,4 +233,4 @@ TEST_F(FunctionTest, a_pool_that_knows_every_outcome_leaves_nobody_behind) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::function_threads_test

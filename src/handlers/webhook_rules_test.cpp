@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::webhook_rules_test {
 namespace {
 
 VerdictKind verdict(std::string_view message, std::optional<int> status = {}) {
@@ -30,4 +30,4 @@ TEST(WebhookRules, refuse_a_name_that_is_taken) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::webhook_rules_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::webhook_signature_test {
 namespace {
 
 constexpr std::string_view kId = "01912d68-783e-7a03-8467-5661c1243ad4";
@@ -37,4 +37,4 @@ TEST(WebhookSigner, refuses_a_secret_that_is_none_and_does_not_show_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::webhook_signature_test

@@ -14,7 +14,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/http_server_testing.hpp"
 
-namespace holdfast::handlers {
+namespace holdfast::handlers::webhook_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -292,4 +292,4 @@ TEST_F(WebhookThreads, knows_the_host_for_its_breaker) {
 }
 
 }  // namespace
-}  // namespace holdfast::handlers
+}  // namespace holdfast::handlers::webhook_threads_test

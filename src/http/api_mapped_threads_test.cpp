@@ -10,7 +10,7 @@
 #include "wire/problem.hpp"
 #include "wire/task_json.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::api_mapped_threads_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST_F(MappedApiTest, a_change_holds_from_the_next_request_on) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::api_mapped_threads_test

@@ -5,7 +5,7 @@
 
 #include <holdfast/testing/fake_clock.hpp>
 
-namespace holdfast::http {
+namespace holdfast::http::api_session_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -187,4 +187,4 @@ TEST_F(ApiSessionTest, ends_at_logout_at_another_login_with_its_token_and_with_t
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::api_session_test

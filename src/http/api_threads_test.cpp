@@ -19,7 +19,7 @@
 #include "wire/submission_json.hpp"
 #include "wire/task_json.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::api_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -543,4 +543,4 @@ TEST_F(ApiTest, what_needs_a_person_comes_back_by_id_and_insisting_only_N7) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::api_threads_test

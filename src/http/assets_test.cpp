@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::http {
+namespace holdfast::http::assets_test {
 namespace {
 
 TEST(Assets, the_page_comes_first) {
@@ -46,4 +46,4 @@ TEST(Assets, are_less_than_150_KB_in_all) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::assets_test

@@ -5,7 +5,7 @@
 
 #include "support/engine_world.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::event_streams_test {
 namespace {
 
 using engine::testing::ManualLoop;
@@ -172,4 +172,4 @@ TEST_F(EventStreamsTest, an_error_of_many_lines_is_one_line_of_data) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::event_streams_test

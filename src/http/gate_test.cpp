@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::http {
+namespace holdfast::http::gate_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST_F(GateTest, a_page_of_another_origin_may_not_change_anything) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::gate_test

@@ -10,13 +10,12 @@
 #include "http/api.hpp"
 #include "http/api_seeing.hpp"
 #include "http/api_session.hpp"
+#include "http/api_support.hpp"
 #include "http/api_triage.hpp"
 #include "http/mapped_route.hpp"
 #include "node/registry.hpp"
 
-namespace holdfast::http {
-
-extern const std::string_view kOpenApi;
+namespace holdfast::http::openapi_test {
 
 namespace {
 
@@ -168,4 +167,4 @@ TEST_F(MappedOpenApiTest, names_each_operation_differently) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::openapi_test

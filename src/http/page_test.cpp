@@ -5,7 +5,7 @@
 
 #include "http/answer_head.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::page_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(AnswerHead, what_the_API_says_is_not_to_be_kept) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::page_test

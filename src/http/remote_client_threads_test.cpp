@@ -13,7 +13,7 @@
 #include "support/temporary_folder.hpp"
 #include "wire/submission_json.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::remote_client_threads_test {
 namespace {
 
 using holdfast::testing::http_answer;
@@ -312,4 +312,4 @@ TEST(RemoteClient, a_server_that_nobody_runs_is_unavailable) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::remote_client_threads_test

@@ -13,7 +13,7 @@
 #include "node/remote_lane.hpp"
 #include "wire/claims.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::remote_lane_threads_test {
 namespace {
 
 using holdfast::testing::http_answer;
@@ -174,4 +174,4 @@ TEST(RemoteLane, an_extension_that_hangs_is_given_up_before_the_lease_ends) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::remote_lane_threads_test

@@ -14,7 +14,7 @@
 
 #include "http/remote_testing.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::remote_worker_threads_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -236,4 +236,4 @@ TEST(RemoteWorker, says_at_once_that_its_token_does_not_suffice) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::remote_worker_threads_test

@@ -13,7 +13,7 @@
 #include "io/loop.hpp"
 #include "io/unique_fd.hpp"
 
-namespace holdfast::http {
+namespace holdfast::http::server_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -477,4 +477,4 @@ TEST_F(ServerTest, says_why_it_cannot_listen) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::server_threads_test

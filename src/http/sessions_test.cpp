@@ -5,7 +5,7 @@
 
 #include <holdfast/testing/fake_clock.hpp>
 
-namespace holdfast::http {
+namespace holdfast::http::sessions_test {
 namespace {
 
 using ::testing::MatchesRegex;
@@ -99,4 +99,4 @@ TEST(Cookies, are_found_among_others) {
 }
 
 }  // namespace
-}  // namespace holdfast::http
+}  // namespace holdfast::http::sessions_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::inputs {
+namespace holdfast::inputs::payload_field_test {
 namespace {
 
 TEST(PayloadField, is_a_text_or_a_whole_number) {
@@ -33,4 +33,4 @@ TEST(PayloadField, refuses_what_has_no_text_of_its_own) {
 }
 
 }  // namespace
-}  // namespace holdfast::inputs
+}  // namespace holdfast::inputs::payload_field_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::inputs {
+namespace holdfast::inputs::s3_test {
 namespace {
 
 std::string url_of(const S3Server& server, const S3Object& object) {
@@ -71,4 +71,4 @@ TEST(S3, takes_from_an_error_what_it_says_and_no_more) {
 }
 
 }  // namespace
-}  // namespace holdfast::inputs
+}  // namespace holdfast::inputs::s3_test

@@ -15,7 +15,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/http_server_testing.hpp"
 
-namespace holdfast::inputs {
+namespace holdfast::inputs::with_input_threads_test {
 namespace {
 
 using handlers::testing::failure_of;
@@ -412,4 +412,4 @@ TEST(WithInput, fetches_many_at_once) {
 }
 
 }  // namespace
-}  // namespace holdfast::inputs
+}  // namespace holdfast::inputs::with_input_threads_test

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
-namespace holdfast::io {
+namespace holdfast::io::address_guard_test {
 namespace {
 
 // "public", or why not.
@@ -163,4 +163,4 @@ TEST(AddressGuards, say_which_entry_they_do_not_understand) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::address_guard_test

@@ -8,7 +8,7 @@
 
 #include "io/resident_memory.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::apart_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -70,4 +70,4 @@ TEST(ResidentMemory, knows_the_most_that_was_held) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::apart_test

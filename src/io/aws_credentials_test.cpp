@@ -14,7 +14,7 @@
 #include "io/http_server_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::aws_credentials_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST(AwsCredentialsProvider, says_where_it_has_looked) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::aws_credentials_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::aws_signature_test {
 namespace {
 
 constexpr WallTime kTime{std::chrono::sys_days{std::chrono::year{2013} / 5 / 24}};
@@ -58,4 +58,4 @@ TEST(AwsSignature, encodes_all_but_the_unreserved) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::aws_signature_test

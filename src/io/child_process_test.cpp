@@ -13,7 +13,7 @@
 #include "io/fifo_testing.hpp"
 #include "io/loop.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::child_process_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -350,4 +350,4 @@ TEST(ChildProcess, many_run_at_once) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::child_process_test

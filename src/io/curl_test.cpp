@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::curl_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Curl, is_found_once_and_for_all) {
   ASSERT_TRUE(load_curl());
@@ -31,4 +31,4 @@ TEST(Curl, says_which_function_a_library_has_not) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::curl_test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-namespace holdfast::io {
+namespace holdfast::io::durable_file_test {
 namespace {
 
 class DurableFileTest : public ::testing::Test {
@@ -70,4 +70,4 @@ TEST_F(DurableFileTest, says_where_it_cannot_be) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::durable_file_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace holdfast::io {
+namespace holdfast::io::file_limit_test {
 namespace {
 
 TEST(FileLimit, is_raised_here_and_restored_for_what_is_started) {
@@ -24,4 +24,4 @@ TEST(FileLimit, is_raised_here_and_restored_for_what_is_started) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::file_limit_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::foreground_test {
 namespace {
 
 TEST(Foreground, gives_the_exit_code) {
@@ -21,4 +21,4 @@ TEST(Foreground, says_what_it_cannot_run) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::foreground_test

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace holdfast::io {
+namespace holdfast::io::forked_test {
 namespace {
 
 TEST(Forked, is_a_process_of_its_own_that_can_be_talked_to) {
@@ -45,4 +45,4 @@ TEST(Forked, ends_with_its_object) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::forked_test

@@ -13,7 +13,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/http_server_testing.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::http_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -475,4 +475,4 @@ TEST(HttpClient, has_no_more_connections_at_once_than_allowed) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::http_client_test

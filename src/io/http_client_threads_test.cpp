@@ -7,7 +7,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/http_server_testing.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::http_client_threads_test {
 namespace {
 
 using testing::Fetcher;
@@ -104,4 +104,4 @@ TEST(HttpClientThreads, what_is_under_way_comes_back_when_the_client_goes) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::http_client_threads_test

@@ -16,7 +16,7 @@
 #include "io/http_server_testing.hpp"
 #include "io/tls_testing.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::http_client_tls_test {
 namespace {
 
 using testing::Fetcher;
@@ -180,4 +180,4 @@ TEST_F(HttpClientTls, shares_a_connection_of_http_2) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::http_client_tls_test

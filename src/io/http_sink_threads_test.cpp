@@ -6,7 +6,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/http_server_testing.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::http_sink_threads_test {
 namespace {
 
 using testing::Fetcher;
@@ -106,4 +106,4 @@ TEST(HttpSink, is_told_when_the_rest_does_not_come) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::http_sink_threads_test

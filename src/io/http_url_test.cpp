@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::http_url_test {
 namespace {
 
 TEST(HostOf, is_the_host_and_a_port_of_its_own) {
@@ -37,4 +37,4 @@ TEST(HostOf, does_not_tell_secrets_of_a_bad_url) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::http_url_test

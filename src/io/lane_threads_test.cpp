@@ -10,7 +10,7 @@
 #include "io/lane.hpp"
 #include "io/loop.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::lane_threads_test {
 namespace {
 
 struct Job {
@@ -188,4 +188,4 @@ TEST(Lane, takes_jobs_from_many_threads) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::lane_threads_test

@@ -16,7 +16,7 @@
 
 #include <holdfast/log.hpp>
 
-namespace holdfast {
+namespace holdfast::log_sink_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -189,11 +189,11 @@ TEST(FdSink, a_line_cut_short_does_not_swallow_the_next_one) {
 
 TEST(StderrLog, is_one_sink_that_a_logger_can_use) {
   EXPECT_EQ(&stderr_log(), &stderr_log());
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const Logger logger(stderr_log());
   logger.log(Level::info, "test.event", "Hello", {{"n", 1}});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("test.event"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("test.event"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::log_sink_test

@@ -11,7 +11,7 @@
 
 #include "io/log_sink.hpp"
 
-namespace holdfast {
+namespace holdfast::log_sink_threads_test {
 namespace {
 
 constexpr int kThreads = 4;
@@ -68,4 +68,4 @@ TEST(FdSink, lines_of_several_threads_stay_whole_and_in_each_threads_order) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::log_sink_threads_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::look_up_turns_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(LookUpTurns, are_not_given_to_those_who_have_left) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::look_up_turns_test

@@ -9,7 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::loop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -156,4 +156,4 @@ TEST(Loop, shares_its_thread_with_what_speaks_asio) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::loop_test

@@ -8,7 +8,7 @@
 
 #include "io/loop.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::loop_threads_test {
 namespace {
 
 constexpr int kThreads = 4;
@@ -67,4 +67,4 @@ TEST(LoopThreads, posts_that_meet_its_end_are_run_or_destroyed) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::loop_threads_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::map_file_test {
 namespace {
 
 std::string trouble(std::string_view text) {
@@ -47,4 +47,4 @@ TEST(MapFile, is_read_from_the_disk) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::map_file_test

@@ -10,7 +10,7 @@
 #include "io/http_client_testing.hpp"
 #include "io/private_folder.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::private_folder_threads_test {
 namespace {
 
 using testing::RunningLoop;
@@ -124,4 +124,4 @@ TEST(PrivateFolder, says_where_none_can_be_made) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::private_folder_threads_test

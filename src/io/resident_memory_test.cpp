@@ -8,7 +8,7 @@
 #include "io/apart.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::resident_memory_test {
 namespace {
 
 TEST(ResidentMemory, grows_by_what_is_touched) {
@@ -51,4 +51,4 @@ TEST(FilePages, what_the_parent_has_touched_counts_once) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::resident_memory_test

@@ -12,7 +12,7 @@
 #include <holdfast/retry_asio.hpp>
 #include <holdfast/testing_asio.hpp>
 
-namespace holdfast::retry {
+namespace holdfast::retry::retry_asio_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -208,4 +208,4 @@ TEST_F(CoCall, a_cancellation_during_the_attempt_is_not_slept_upon) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::retry_asio_test

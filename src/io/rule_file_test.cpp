@@ -9,7 +9,7 @@
 #include "io/os_error_name.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast {
+namespace holdfast::rule_file_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -224,4 +224,4 @@ TEST(OsErrorName, knows_names_and_numbers) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::rule_file_test

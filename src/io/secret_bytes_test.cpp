@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::secret_bytes_test {
 namespace {
 
 TEST(SecretBytes, are_others_each_time) {
@@ -14,4 +14,4 @@ TEST(SecretBytes, are_others_each_time) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::secret_bytes_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::io {
+namespace holdfast::io::sha256_test {
 namespace {
 
 TEST(Sha256, is_that_of_FIPS_180) {
@@ -27,4 +27,4 @@ TEST(Sha256, signs_as_RFC_4231_has_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::sha256_test

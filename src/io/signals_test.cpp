@@ -9,7 +9,7 @@
 
 #include "io/loop.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::signals_test {
 namespace {
 
 // T3: a second signal forces the end.
@@ -70,4 +70,4 @@ TEST(Signals, may_end_while_they_are_heard) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::signals_test

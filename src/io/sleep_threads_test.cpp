@@ -8,7 +8,7 @@
 #include <holdfast/testing.hpp>
 
 // Sleeps of an hour that end only because another thread cuts them short, and a held clock.
-namespace holdfast::retry {
+namespace holdfast::retry::sleep_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -83,4 +83,4 @@ TEST(FakeClockThreads, waits_for_the_next_sleep_and_not_for_one_that_is_over) {
 }
 
 }  // namespace
-}  // namespace holdfast::retry
+}  // namespace holdfast::retry::sleep_threads_test

@@ -7,7 +7,7 @@
 #include "io/loop.hpp"
 #include "io/store_lane.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::store_lane_threads_test {
 namespace {
 
 using namespace ports;
@@ -66,4 +66,4 @@ TEST(StoreLane, a_store_that_throws_leaves_its_requests_not_carried_out) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::store_lane_threads_test

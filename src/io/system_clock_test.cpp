@@ -4,7 +4,7 @@
 
 #include <holdfast/clock.hpp>
 
-namespace holdfast {
+namespace holdfast::system_clock_test {
 namespace {
 
 TEST(SystemClock, does_not_sleep_for_a_time_already_reached) {
@@ -54,4 +54,4 @@ TEST(SystemRandom, unit_stays_below_one) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::system_clock_test

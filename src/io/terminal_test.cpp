@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace holdfast::io {
+namespace holdfast::io::terminal_test {
 namespace {
 
 // What it does to one is tested in a real one: tests/system/top_test.py.
@@ -23,4 +23,4 @@ TEST(Terminal, says_where_there_is_none) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::terminal_test

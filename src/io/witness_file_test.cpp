@@ -14,7 +14,7 @@
 
 #include "io/fifo_testing.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::witness_file_test {
 namespace {
 
 using ports::Held;
@@ -259,4 +259,4 @@ TEST_F(WitnessFileTest, refuses_to_have_no_place) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::witness_file_test

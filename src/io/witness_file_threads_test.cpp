@@ -8,7 +8,7 @@
 #include "io/fifo_testing.hpp"
 #include "io/witness_file.hpp"
 
-namespace holdfast::io {
+namespace holdfast::io::witness_file_threads_test {
 namespace {
 
 TEST(WitnessFileThreads, never_gives_one_place_to_two) {
@@ -42,4 +42,4 @@ TEST(WitnessFileThreads, never_gives_one_place_to_two) {
 }
 
 }  // namespace
-}  // namespace holdfast::io
+}  // namespace holdfast::io::witness_file_threads_test

@@ -6,7 +6,7 @@
 
 #include "io/forked.hpp"
 
-namespace holdfast::node::store_bench {
+namespace holdfast::node::store_bench::bench_course_test {
 namespace {
 
 constexpr auto kNobodyLooks = [](double) {};
@@ -76,4 +76,4 @@ TEST(BenchCourse, nothing_done_in_time_is_an_error) {
 }
 
 }  // namespace
-}  // namespace holdfast::node::store_bench
+}  // namespace holdfast::node::store_bench::bench_course_test

@@ -5,7 +5,7 @@
 
 #include "support/redis_server.hpp"
 
-namespace holdfast::node::store_bench {
+namespace holdfast::node::store_bench::bench_place_test {
 namespace {
 
 using ::testing::MatchesRegex;
@@ -63,4 +63,4 @@ TEST(BenchPlace, says_that_a_server_is_away) {
 }
 
 }  // namespace
-}  // namespace holdfast::node::store_bench
+}  // namespace holdfast::node::store_bench::bench_place_test

@@ -15,7 +15,7 @@
 
 #include "io/apart.hpp"
 
-namespace holdfast::node::bench {
+namespace holdfast::node::bench::bench_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ TEST_F(BenchTest, fails_when_the_store_breaks_while_its_tasks_are_run) {
 }
 
 }  // namespace
-}  // namespace holdfast::node::bench
+}  // namespace holdfast::node::bench::bench_test

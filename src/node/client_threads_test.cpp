@@ -10,7 +10,7 @@
 #include "node/node_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast {
+namespace holdfast::client_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -169,4 +169,4 @@ TEST(Client, a_store_can_be_opened_while_its_last_user_closes_it) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::client_threads_test

@@ -6,13 +6,13 @@
 
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::node {
+namespace holdfast::node::open_store_test {
 namespace {
 
 namespace fs = std::filesystem;
 
 TEST(Place, one_file_has_one_key_however_it_is_written) {
-  const testing::TemporaryFolder own;
+  const holdfast::testing::TemporaryFolder own;
   const fs::path& folder = own.path();
   fs::create_symlink(folder, folder / "link");
   const std::string key = parse_place("sqlite:" + (folder / "a.db").string())->key();
@@ -66,4 +66,4 @@ TEST(Place, no_error_says_a_password) {
 }
 
 }  // namespace
-}  // namespace holdfast::node
+}  // namespace holdfast::node::open_store_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::node {
+namespace holdfast::node::remote_server_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST(RemoteServer, writes_any_name_into_a_path) {
 }
 
 }  // namespace
-}  // namespace holdfast::node
+}  // namespace holdfast::node::remote_server_test

@@ -7,11 +7,11 @@
 
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::node {
+namespace holdfast::node::running_server_test {
 namespace {
 
 TEST(RunningServer, is_found_by_the_file_that_it_has_open) {
-  const testing::TemporaryFolder folder;
+  const holdfast::testing::TemporaryFolder folder;
   const std::string url = "sqlite:" + (folder / "tasks.db");
   EXPECT_FALSE(exists(url));
   EXPECT_FALSE(owner_of(url));
@@ -38,4 +38,4 @@ TEST(RunningServer, a_store_in_memory_has_none) {
 }
 
 }  // namespace
-}  // namespace holdfast::node
+}  // namespace holdfast::node::running_server_test

@@ -9,7 +9,7 @@
 #include "stores/memory/memory_store.hpp"
 #include "support/engine_world.hpp"
 
-namespace holdfast::node {
+namespace holdfast::node::shared_node_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -139,4 +139,4 @@ TEST(SharedNode, claims_nothing_ahead) {  // N7: after a crash, all of it would 
 }
 
 }  // namespace
-}  // namespace holdfast::node
+}  // namespace holdfast::node::shared_node_threads_test

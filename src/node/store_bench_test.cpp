@@ -12,7 +12,7 @@
 #include "support/redis_server.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::node::store_bench {
+namespace holdfast::node::store_bench::store_bench_test {
 namespace {
 
 // On an embedded store, and on Redis.
@@ -124,4 +124,4 @@ TEST(StoreBenchPlain, fails_where_there_is_no_store) {
 }
 
 }  // namespace
-}  // namespace holdfast::node::store_bench
+}  // namespace holdfast::node::store_bench::store_bench_test

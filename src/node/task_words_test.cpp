@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::node {
+namespace holdfast::node::task_words_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,4 +55,4 @@ TEST(TaskWords, only_what_has_failed_belongs_to_a_group) {
 }
 
 }  // namespace
-}  // namespace holdfast::node
+}  // namespace holdfast::node::task_words_test

@@ -25,7 +25,7 @@
 #include "node/node_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast {
+namespace holdfast::worker_threads_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -505,4 +505,4 @@ TEST(Worker, works_on_a_file) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::worker_threads_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::ports {
+namespace holdfast::ports::groups_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,4 +63,4 @@ TEST(Groups, tell_their_largest_parts_first) {
 }
 
 }  // namespace
-}  // namespace holdfast::ports
+}  // namespace holdfast::ports::groups_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::ports {
+namespace holdfast::ports::message_test {
 namespace {
 
 FieldTable death(const char* queue, const char* reason, std::int64_t count) {
@@ -59,4 +59,4 @@ TEST(Message, AStrangeXDeathIsNone) {
 }
 
 }  // namespace
-}  // namespace holdfast::ports
+}  // namespace holdfast::ports::message_test

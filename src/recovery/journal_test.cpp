@@ -5,7 +5,7 @@
 
 #include "support/recovery_world.hpp"
 
-namespace holdfast::recovery {
+namespace holdfast::recovery::journal_test {
 namespace {
 
 using ::testing::Contains;
@@ -59,4 +59,4 @@ TEST(Journal, a_clean_run_closes_those_before_it_at_the_same_place) {
 }
 
 }  // namespace
-}  // namespace holdfast::recovery
+}  // namespace holdfast::recovery::journal_test

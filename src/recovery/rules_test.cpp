@@ -11,7 +11,7 @@
 #include "recovery/run_id.hpp"
 #include "support/recovery_world.hpp"
 
-namespace holdfast::recovery {
+namespace holdfast::recovery::rules_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -324,4 +324,4 @@ TEST(Counts, are_flat_however_many_names_there_are) {
 }
 
 }  // namespace
-}  // namespace holdfast::recovery
+}  // namespace holdfast::recovery::rules_test

@@ -5,7 +5,7 @@
 
 #include "support/recovery_world.hpp"
 
-namespace holdfast::recovery {
+namespace holdfast::recovery::run_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -576,4 +576,4 @@ TEST(Run, a_journal_that_cannot_be_written_ends_it_and_loses_nothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::recovery
+}  // namespace holdfast::recovery::run_test

@@ -5,7 +5,7 @@
 
 #include <holdfast/testing/fake_clock.hpp>
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::alert_rule_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -175,4 +175,4 @@ TEST_F(AlertRuleTest, a_message_says_all_of_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::alert_rule_test

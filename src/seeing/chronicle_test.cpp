@@ -5,7 +5,7 @@
 
 #include <holdfast/testing/fake_clock.hpp>
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::chronicle_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(Depths, are_those_of_all_queues) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::chronicle_test

@@ -4,7 +4,7 @@
 
 #include "seeing/seeing_testing.hpp"
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::event_log_test {
 namespace {
 
 using core::Event;
@@ -70,4 +70,4 @@ TEST(EventLog, says_what_became_of_a_task) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::event_log_test

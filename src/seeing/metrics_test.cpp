@@ -11,7 +11,7 @@
 #include "seeing/seeing_testing.hpp"
 #include "seeing/stats.hpp"
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::metrics_test {
 namespace {
 
 using core::Event;
@@ -176,4 +176,4 @@ TEST_F(MetricsTest, stats_tell_of_breakers_alerts_and_the_store_without_its_pass
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::metrics_test

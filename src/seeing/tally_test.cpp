@@ -4,7 +4,7 @@
 
 #include "seeing/seeing_testing.hpp"
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::tally_test {
 namespace {
 
 using core::Event;
@@ -98,4 +98,4 @@ TEST(Tally, names_that_are_not_utf8_are_others) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::tally_test

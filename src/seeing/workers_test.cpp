@@ -4,7 +4,7 @@
 
 #include "seeing/seeing_testing.hpp"
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::workers_test {
 namespace {
 
 using testing::kNow;
@@ -42,4 +42,4 @@ TEST(Workers, are_told_by_name_with_what_they_run) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::workers_test

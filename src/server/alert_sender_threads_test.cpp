@@ -11,7 +11,7 @@
 #include "io/loop.hpp"
 #include "server/alert_sender.hpp"
 
-namespace holdfast::server {
+namespace holdfast::server::alert_sender_threads_test {
 namespace {
 
 using holdfast::testing::http_answer;
@@ -113,4 +113,4 @@ TEST_F(AlertSenderTest, lets_the_oldest_go_when_too_many_wait) {
 }
 
 }  // namespace
-}  // namespace holdfast::server
+}  // namespace holdfast::server::alert_sender_threads_test

@@ -11,7 +11,7 @@
 #include "io/loop.hpp"
 #include "server/recoveries.hpp"
 
-namespace holdfast::server {
+namespace holdfast::server::recoveries_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -141,4 +141,4 @@ TEST(Recoveries, a_reload_runs_nothing_at_once_and_refuses_what_is_wrong) {
 }
 
 }  // namespace
-}  // namespace holdfast::server
+}  // namespace holdfast::server::recoveries_threads_test

@@ -14,7 +14,7 @@
 #include "support/temporary_folder.hpp"
 #include "wire/task_json.hpp"
 
-namespace holdfast::server {
+namespace holdfast::server::retention_files_threads_test {
 namespace {
 
 using core::State;
@@ -162,4 +162,4 @@ TEST_F(RetentionFilesTest, are_there_where_something_is_to_be_removed) {
 }
 
 }  // namespace
-}  // namespace holdfast::server
+}  // namespace holdfast::server::retention_files_threads_test

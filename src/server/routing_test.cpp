@@ -12,7 +12,7 @@
 #include "http/page.hpp"
 #include "node/registry.hpp"
 
-namespace holdfast::server {
+namespace holdfast::server::routing_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -76,4 +76,4 @@ task = "t"
 }
 
 }  // namespace
-}  // namespace holdfast::server
+}  // namespace holdfast::server::routing_test

@@ -5,7 +5,7 @@
 #include "config/url.hpp"
 #include "node/open_store.hpp"
 
-namespace holdfast::server {
+namespace holdfast::server::store_url_test {
 namespace {
 
 TEST(StoreUrl, the_configuration_and_the_store_agree_what_is_right) {
@@ -39,4 +39,4 @@ TEST(StoreUrl, nobody_is_shown_who_comes_with_which_password) {
 }
 
 }  // namespace
-}  // namespace holdfast::server
+}  // namespace holdfast::server::store_url_test

@@ -6,7 +6,7 @@
 #include "support/engine_world.hpp"
 
 // N2, N3: replays and discards of many, planned, watched, and gone on with after a crash.
-namespace holdfast::triage {
+namespace holdfast::triage::operations_test {
 namespace {
 
 using core::State;
@@ -489,4 +489,4 @@ TEST(Operations, a_query_that_cannot_be_read_begins_nothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::triage
+}  // namespace holdfast::triage::operations_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 // N2: the one grammar by which people say which tasks they mean.
-namespace holdfast::triage {
+namespace holdfast::triage::query_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -161,4 +161,4 @@ TEST(Query, payloads_that_are_not_json_match_nothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::triage
+}  // namespace holdfast::triage::query_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::wire {
+namespace holdfast::wire::answer_shape_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(AnswerShape, writes_the_schema_of_what_it_makes) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::answer_shape_test

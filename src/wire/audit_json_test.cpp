@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::audit_json_test {
 namespace {
 
 using testing::any_text;
@@ -39,4 +39,4 @@ TEST(AuditJson, what_has_no_doer_is_corrupt) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::audit_json_test

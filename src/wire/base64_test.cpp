@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::base64_test {
 namespace {
 
 std::string encoded(std::string_view bytes) {
@@ -48,4 +48,4 @@ RC_GTEST_PROP(Base64, any_bytes_come_back, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::base64_test

@@ -8,7 +8,7 @@
 
 #include "wire/json_syntax.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::body_map_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -317,4 +317,4 @@ RC_GTEST_PROP(BodyMapProperty, the_field_that_is_spoiled_is_the_one_that_is_name
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::body_map_test

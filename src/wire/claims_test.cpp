@@ -7,7 +7,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::claims_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -125,4 +125,4 @@ TEST(Claims, what_the_workers_rules_say_is_read_with_a_failure) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::claims_test

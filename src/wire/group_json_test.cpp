@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::group_json_test {
 namespace {
 
 std::vector<FailureGroup::Part> any_parts() {
@@ -39,4 +39,4 @@ RC_GTEST_PROP(GroupJson, N1_written_groups_read_back_as_themselves, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::group_json_test

@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::json_cursor_test {
 namespace {
 
 TEST(JsonCursor, gives_each_member_with_its_exact_text) {
@@ -77,4 +77,4 @@ RC_GTEST_PROP(JsonCursor, the_slice_of_a_member_is_its_source, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::json_cursor_test

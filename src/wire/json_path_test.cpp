@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::wire {
+namespace holdfast::wire::json_path_test {
 namespace {
 
 std::string at(std::string_view json, std::string_view path) {
@@ -31,4 +31,4 @@ TEST(JsonPath, takes_the_last_of_a_name_that_is_there_twice) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::json_path_test

@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::json_syntax_test {
 namespace {
 
 std::string fault_of(std::string_view text, std::size_t most_depth = 8) {
@@ -52,4 +52,4 @@ RC_GTEST_PROP(JsonSyntax, any_json_is_found_to_be_json, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::json_syntax_test

@@ -6,7 +6,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::operation_json_test {
 namespace {
 
 using testing::any_id;
@@ -157,4 +157,4 @@ TEST(OperationJson, a_count_comes_back_as_it_was) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::operation_json_test

@@ -7,7 +7,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::problem_test {
 namespace {
 
 using testing::written;
@@ -100,4 +100,4 @@ TEST(Problem, an_answer_is_an_id_or_a_problem) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::problem_test

@@ -5,7 +5,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::queue_json_test {
 namespace {
 
 TEST(QueueJson, a_limit_comes_back_as_it_was) {
@@ -26,4 +26,4 @@ TEST(QueueJson, says_what_is_wrong_with_a_limit) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::queue_json_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::wire {
+namespace holdfast::wire::session_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,4 +27,4 @@ TEST(LoginRequest, what_is_wrong_is_said_without_the_token) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::session_json_test

@@ -7,7 +7,7 @@
 
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::submission_json_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -251,4 +251,4 @@ RC_GTEST_PROP(SubmissionJson, a_written_submission_reads_back_as_itself, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::submission_json_test

@@ -9,7 +9,7 @@
 #include "core/states.hpp"
 #include "wire/wire_testing.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::task_json_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -162,4 +162,4 @@ TEST(TaskJson, an_answer_that_is_none_of_ours_is_corrupt_and_says_where) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::task_json_test

@@ -9,7 +9,7 @@
 
 #include "allocation/counting_new.hpp"
 
-namespace holdfast {
+namespace holdfast::allocation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -76,4 +76,4 @@ TEST(Allocation, a_text_of_ten_megabytes_is_classified_without_a_copy) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::allocation_test

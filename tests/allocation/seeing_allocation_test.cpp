@@ -7,7 +7,7 @@
 #include "seeing/seeing_testing.hpp"
 #include "seeing/watch.hpp"
 
-namespace holdfast::seeing {
+namespace holdfast::seeing::seeing_allocation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,4 +48,4 @@ TEST(SeeingAllocation, a_sample_of_the_chronicle_makes_none) {
 }
 
 }  // namespace
-}  // namespace holdfast::seeing
+}  // namespace holdfast::seeing::seeing_allocation_test

@@ -8,8 +8,8 @@ namespace holdfast::conformance {
 namespace {
 
 using ports::Asked;
-using testing::ElementsAre;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 template <class Verb>
 const typename Verb::Answer& answer_of(const ports::Request& request) {
@@ -121,7 +121,7 @@ TEST_P(StoreConformance, large_batches_are_carried_out_whole) {
              transition_of({State::running, Event::success, State::succeeded}, record.task, now_),
          .result = record.payload});
   }
-  EXPECT_THAT(ask(std::move(changes)), testing::Each(Done::applied));
+  EXPECT_THAT(ask(std::move(changes)), ::testing::Each(Done::applied));
   EXPECT_EQ(counts().count(State::succeeded), static_cast<std::uint64_t>(kTasks));
   EXPECT_EQ(ask(ports::Purge{.state = State::succeeded, .ended_before = now_ + 1s, .max = kTasks}),
             static_cast<std::size_t>(kTasks));

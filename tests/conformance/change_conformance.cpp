@@ -7,8 +7,8 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::string text_of_move(const core::Move& move) {
   return std::string(to_string(move.from)) + " --" + std::string(to_string(move.event)) + "--> " +
@@ -260,7 +260,7 @@ TEST_P(StoreConformance, nothing_is_claimed_again_from_a_queue_that_is_paused_or
   EXPECT_EQ(state_of(running[1].id), State::running);
   EXPECT_EQ(state_of(running[2].id), State::retrying);
   ask(ports::Configure{.queue = kQueue, .concurrency = 0});
-  EXPECT_THAT(claim_ids(10), testing::UnorderedElementsAre(running[0].id, running[2].id));
+  EXPECT_THAT(claim_ids(10), ::testing::UnorderedElementsAre(running[0].id, running[2].id));
 }
 
 TEST_P(StoreConformance, what_waits_for_a_while_or_has_ended_is_not_claimed_again) {

@@ -7,8 +7,8 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST_P(StoreConformance, claim_makes_a_task_running_with_the_next_token) {
   ports::NewTask task = new_task();

@@ -8,8 +8,8 @@ namespace holdfast::conformance {
 namespace {
 
 using ports::PastAttempt;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 ports::Change::One decided(const TaskRecord& record, const core::Move& move, WallTime now,
                            std::string by) {

@@ -7,9 +7,9 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST_P(StoreConformance, a_group_counts_and_dates_its_tasks) {
   const Fingerprint group(0x8000'0000'0000'0001U);

@@ -12,9 +12,9 @@ namespace {
 
 using ports::Group;
 using ports::Groups;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST_P(StoreConformance, N1_a_group_says_which_queues_and_types_it_is_made_of) {
   const auto die = [&](const char* queue, const char* type) {

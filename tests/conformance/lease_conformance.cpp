@@ -7,9 +7,9 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST_P(StoreConformance, renew_moves_the_end_of_a_lease_and_nothing_else) {
   submit();

@@ -11,10 +11,10 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 constexpr State kStates[] = {State::pending, State::running, State::retrying, State::succeeded,
                              State::failed,  State::dead,    State::canceled};
@@ -57,7 +57,7 @@ TEST_P(StoreConformance, list_filters_by_each_and_by_all_together) {
     for (const auto& task : tasks) {
       if (matches(task)) expected.push_back(task.id);
     }
-    EXPECT_THAT(list_ids(filter, 3), testing::UnorderedElementsAreArray(expected));
+    EXPECT_THAT(list_ids(filter, 3), ::testing::UnorderedElementsAreArray(expected));
   };
   using Task = const ports::NewTask&;
   for (const std::optional<State> state : {std::optional<State>(), std::optional(State::pending)}) {

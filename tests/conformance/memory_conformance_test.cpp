@@ -1,7 +1,7 @@
 #include "conformance/carried_conformance.hpp"
 #include "stores/memory/memory_store.hpp"
 
-namespace holdfast::conformance {
+namespace holdfast::conformance::memory_conformance_test {
 namespace {
 
 StoreKind memory_kind() {
@@ -17,8 +17,9 @@ StoreKind memory_kind() {
           .is_durable = false};
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, testing::Values(memory_kind()), name_of_kind);
-INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, testing::Values(memory_kind()), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, ::testing::Values(memory_kind()), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, ::testing::Values(memory_kind()),
+                         name_of_kind);
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::memory_conformance_test

@@ -11,8 +11,8 @@ namespace {
 using ports::Jot;
 using ports::Note;
 using ports::Notes;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<std::string> keys_of(const Notes::Answer& notes) {
   std::vector<std::string> keys;

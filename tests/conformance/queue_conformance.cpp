@@ -7,9 +7,9 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr State kStates[] = {State::pending, State::running, State::retrying, State::succeeded,
                              State::failed,  State::dead,    State::canceled};

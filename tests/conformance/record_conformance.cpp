@@ -9,9 +9,9 @@
 namespace holdfast::conformance {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST_P(StoreConformance, find_of_a_task_that_nobody_knows_is_nothing) {
   submit();

@@ -6,7 +6,7 @@
 #include "stores/redis/open.hpp"
 #include "support/redis_server.hpp"
 
-namespace holdfast::conformance {
+namespace holdfast::conformance::redis_conformance_test {
 namespace {
 
 // With HOLDFAST_REDIS_CLUSTER it is one node of a cluster, which refuses what touches two slots.
@@ -34,4 +34,4 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, ::testing::Values(redis_kind(
 INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, ::testing::Values(redis_kind()), name_of_kind);
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::redis_conformance_test

@@ -8,7 +8,7 @@
 #include "stores/sqlite/open.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::conformance {
+namespace holdfast::conformance::sqlite_conformance_test {
 namespace {
 
 StoreKind sqlite_kind() {
@@ -24,4 +24,4 @@ INSTANTIATE_TEST_SUITE_P(Stores, CarriedConformance, ::testing::Values(sqlite_ki
                          name_of_kind);
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::sqlite_conformance_test

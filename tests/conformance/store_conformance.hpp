@@ -1,13 +1,14 @@
 // What every store must do, written against ports/store.hpp alone. A store passes by one line in a
 // program of its own that has these cases linked in:
 //
-//   INSTANTIATE_TEST_SUITE_P(Redis, StoreConformance, testing::Values(kind), name_of_kind);
+//   INSTANTIATE_TEST_SUITE_P(Redis, StoreConformance, ::testing::Values(kind), name_of_kind);
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,7 @@
 
 #include "conformance/store_conformance.hpp"
 
-namespace holdfast::conformance {
+namespace holdfast::conformance::story_test {
 namespace {
 
 // A comparison is worth what the stories lead to: every move there is, every answer to one, refused
@@ -72,4 +72,4 @@ TEST(Story, leads_everywhere) {
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::story_test

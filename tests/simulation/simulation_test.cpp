@@ -4,7 +4,7 @@
 
 #include "simulation/world.hpp"
 
-namespace holdfast::simulation {
+namespace holdfast::simulation::simulation_test {
 namespace {
 
 // A simulation that finds nothing proves nothing: each of these bugs has to be found, and soon.
@@ -37,4 +37,4 @@ TEST(Simulation, gives_the_same_trace_for_the_same_seed_and_another_for_another)
 }
 
 }  // namespace
-}  // namespace holdfast::simulation
+}  // namespace holdfast::simulation::simulation_test

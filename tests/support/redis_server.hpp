@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <span>

@@ -5,7 +5,7 @@
 #include "torture/workload.hpp"
 
 // A disk that runs full, or fails, at each step it could.
-namespace holdfast::torture {
+namespace holdfast::torture::failing_disk_test {
 namespace {
 
 using Answer = Workload::Answer;
@@ -118,4 +118,4 @@ TEST_F(FailingDisk, that_cannot_write_loses_nothing_that_was_answered) {
 }
 
 }  // namespace
-}  // namespace holdfast::torture
+}  // namespace holdfast::torture::failing_disk_test

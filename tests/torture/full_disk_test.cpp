@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "torture/workload.hpp"
 
 // A real file system without room: a small one in memory, which needs the rights to mount it.
-namespace holdfast::torture {
+namespace holdfast::torture::full_disk_test {
 namespace {
 
 using Answer = Workload::Answer;
@@ -96,4 +97,4 @@ TEST_P(FullDisk, refuses_and_works_again_when_there_is_room) {  // T10
 INSTANTIATE_TEST_SUITE_P(CheckpointPages, FullDisk, ::testing::Values(20, 1000));
 
 }  // namespace
-}  // namespace holdfast::torture
+}  // namespace holdfast::torture::full_disk_test

@@ -6,7 +6,7 @@
 #include "torture/forgetful_vfs.hpp"
 
 // A file of an old schema is migrated whole or not at all, wherever the power goes.
-namespace holdfast::torture {
+namespace holdfast::torture::migration_test {
 namespace {
 
 using Keeps = ForgetfulDisk::Keeps;
@@ -85,4 +85,4 @@ INSTANTIATE_TEST_SUITE_P(Keeping, MigrationTest,
                          });
 
 }  // namespace
-}  // namespace holdfast::torture
+}  // namespace holdfast::torture::migration_test

@@ -7,7 +7,7 @@
 
 // What was answered as done outlives the machine's power: over every step that the disk is asked
 // to take, and over whatever a disk may keep of what was not synced.
-namespace holdfast::torture {
+namespace holdfast::torture::power_cut_test {
 namespace {
 
 using Keeps = ForgetfulDisk::Keeps;
@@ -164,4 +164,4 @@ INSTANTIATE_TEST_SUITE_P(Keeping, PowerCutTest,
                          });
 
 }  // namespace
-}  // namespace holdfast::torture
+}  // namespace holdfast::torture::power_cut_test

@@ -8,12 +8,12 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::brokers::rabbitmq::ack_window_test {
 namespace {
 
 using Say = AckWindow::Say;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 AckWindow with_delivered(std::uint64_t count) {
   AckWindow window;
@@ -101,4 +101,4 @@ RC_GTEST_PROP(AckWindow, tells_the_broker_neither_more_nor_less, ()) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::brokers::rabbitmq::ack_window_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::brokers::rabbitmq::delay_queues_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,4 +74,4 @@ TEST(DelayQueues, leave_no_trace_and_take_none_that_is_not_theirs) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::brokers::rabbitmq::delay_queues_test

@@ -8,10 +8,10 @@
 
 #include "brokers/rabbitmq/fields.hpp"
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::brokers::rabbitmq::frames_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 void feed(FrameReader& reader, std::string_view bytes) {
   const auto room = reader.room();
@@ -123,4 +123,4 @@ TEST(Frames, survive_headers_that_are_nested_without_end) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::brokers::rabbitmq::frames_test

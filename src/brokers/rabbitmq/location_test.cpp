@@ -2,7 +2,7 @@
 
 #include "brokers/rabbitmq/rabbitmq.hpp"
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::brokers::rabbitmq::location_test {
 namespace {
 
 TEST(Location, reads_every_part) {
@@ -58,4 +58,4 @@ TEST(Location, is_shown_without_its_password) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::brokers::rabbitmq::location_test

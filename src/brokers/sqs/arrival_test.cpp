@@ -8,7 +8,7 @@
 #include "brokers/sqs/trouble.hpp"
 #include "core/json_text.hpp"
 
-namespace holdfast::brokers::sqs {
+namespace holdfast::brokers::sqs::arrival_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -188,4 +188,4 @@ TEST(SqsTopologies, says_of_each_difference_what_to_set) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::sqs
+}  // namespace holdfast::brokers::sqs::arrival_test

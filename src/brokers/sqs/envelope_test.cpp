@@ -7,7 +7,7 @@
 #include "brokers/sqs/sqs.hpp"
 #include "brokers/sqs/text.hpp"
 
-namespace holdfast::brokers::sqs {
+namespace holdfast::brokers::sqs::envelope_test {
 namespace {
 
 using ports::Field;
@@ -215,4 +215,4 @@ TEST(SqsText, knows_what_is_carried) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::sqs
+}  // namespace holdfast::brokers::sqs::envelope_test

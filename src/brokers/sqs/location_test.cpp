@@ -2,7 +2,7 @@
 
 #include "brokers/sqs/sqs.hpp"
 
-namespace holdfast::brokers::sqs {
+namespace holdfast::brokers::sqs::location_test {
 namespace {
 
 TEST(SqsLocation, reads_region_and_queue) {
@@ -46,4 +46,4 @@ TEST(SqsQueueName, is_what_sqs_takes) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::sqs
+}  // namespace holdfast::brokers::sqs::location_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace holdfast::brokers::sqs {
+namespace holdfast::brokers::sqs::shelf_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -126,4 +126,4 @@ TEST(SqsShelf, is_cleared_from_the_oldest) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::sqs
+}  // namespace holdfast::brokers::sqs::shelf_test

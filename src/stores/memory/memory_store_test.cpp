@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 // What every store must do is in tests/conformance; here is what only this one can.
-namespace holdfast::stores {
+namespace holdfast::stores::memory_store_test {
 namespace {
 
 using core::State;
@@ -104,4 +104,4 @@ TEST(MemoryStore, audits_find_and_repair_what_cannot_be) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores
+}  // namespace holdfast::stores::memory_store_test

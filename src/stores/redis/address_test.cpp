@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::address_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"redis+sentinel://one/m/x", "database"}));
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::address_test

@@ -4,7 +4,7 @@
 
 #include "stores/redis/store_testing.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::audit_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -239,4 +239,4 @@ TEST_F(RedisAudit, a_record_that_is_gone_is_told) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::audit_test

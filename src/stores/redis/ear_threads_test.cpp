@@ -16,7 +16,7 @@
 #include "support/redis_server.hpp"
 #include "support/scripted_redis.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::ear_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -227,4 +227,4 @@ TEST(RedisEar, ends_at_once) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::ear_threads_test

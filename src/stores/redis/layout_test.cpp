@@ -8,7 +8,7 @@
 #include "stores/redis/cursor.hpp"
 #include "stores/redis/server_clock.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::layout_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST(RedisServerClock, follows_a_clock_that_was_set_back) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::layout_test

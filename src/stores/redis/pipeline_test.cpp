@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::pipeline_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -66,4 +66,4 @@ TEST(RedisPipeline, is_as_good_after_a_large_one) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::pipeline_test

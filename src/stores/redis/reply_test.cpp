@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <hiredis/hiredis.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::reply_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -67,4 +67,4 @@ TEST(RedisReply, gives_nothing_of_what_it_is_not) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::reply_test

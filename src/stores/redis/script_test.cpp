@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::script_test {
 namespace {
 
 TEST(RedisScript, is_called_by_what_the_server_calls_it) {
@@ -13,4 +13,4 @@ TEST(RedisScript, is_called_by_what_the_server_calls_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::script_test

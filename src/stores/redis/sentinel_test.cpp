@@ -14,7 +14,7 @@
 #include "support/redis_server.hpp"
 #include "support/scripted_redis.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::sentinel_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -225,4 +225,4 @@ TEST(RedisFailover, is_followed_and_costs_nothing_that_a_replica_has) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::sentinel_test

@@ -9,7 +9,7 @@
 #include "support/redis_server.hpp"
 #include "support/scripted_redis.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::server_look_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST(RedisServerLook, a_refused_question_is_no_error) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::server_look_test

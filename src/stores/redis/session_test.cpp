@@ -13,7 +13,7 @@
 #include "support/redis_server.hpp"
 
 // A session with a real server.
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::session_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -308,4 +308,4 @@ TEST(RedisSession, tells_for_how_long_it_is_connected) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::session_test

@@ -12,7 +12,7 @@
 #include "stores/redis/session_testing.hpp"
 #include "support/scripted_redis.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::session_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ TEST(RedisSessionStop, ends_what_has_not_begun) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::session_threads_test

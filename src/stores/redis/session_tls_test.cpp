@@ -10,7 +10,7 @@
 #include "stores/redis/session_testing.hpp"
 #include "support/redis_server.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::session_tls_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,4 +111,4 @@ TEST_F(RedisTls, a_file_that_cannot_be_read_is_the_callers_mistake) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::session_tls_test

@@ -11,7 +11,7 @@
 #include "support/scripted_redis.hpp"
 
 // A session with a server in trouble, as the test tells it to be.
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::session_trouble_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -307,4 +307,4 @@ TEST_F(RedisTrouble, after_stop_there_is_nothing_but_unavailable) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::session_trouble_test

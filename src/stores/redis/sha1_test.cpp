@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::sha1_test {
 namespace {
 
 TEST(Sha1, is_that_of_the_standard) {
@@ -34,4 +34,4 @@ TEST(Sha1, is_that_of_openssl_whatever_the_length) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::sha1_test

@@ -10,7 +10,7 @@
 #include "stores/redis/store_testing.hpp"
 #include "support/cutting_proxy.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::stores::redis::store_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -375,4 +375,4 @@ TEST_F(RedisStoreTest, what_is_purged_leaves_nothing_behind) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::stores::redis::store_test

@@ -9,7 +9,7 @@
 
 #include "stores/sqlite/audit_testing.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::audit_test {
 namespace {
 
 using ports::AuditReport;
@@ -550,4 +550,4 @@ TEST_F(AuditTest, says_what_it_looks_at) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::audit_test

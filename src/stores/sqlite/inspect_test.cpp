@@ -15,7 +15,7 @@
 #include "stores/sqlite/audit_testing.hpp"
 #include "stores/sqlite/schema.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::inspect_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -285,4 +285,4 @@ TEST_F(InspectTest, says_that_a_file_is_damaged_whose_end_is_missing) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::inspect_test

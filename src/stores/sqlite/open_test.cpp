@@ -7,7 +7,7 @@
 
 #include "stores/sqlite/audit_testing.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::open_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ TEST(OpenSqliteStore, does_not_follow_a_planted_lock_file) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::open_test

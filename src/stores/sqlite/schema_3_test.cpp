@@ -9,7 +9,7 @@
 #include "stores/sqlite/schema_3_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::schema_3_test {
 namespace {
 
 using core::State;
@@ -87,4 +87,4 @@ TEST_F(FileOfSchema3, C2_1_is_served_as_the_newest) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::schema_3_test

@@ -11,7 +11,7 @@
 #include "stores/sqlite/schema_4_testing.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::schema_4_test {
 namespace {
 
 using core::State;
@@ -169,4 +169,4 @@ TEST_F(FileOfSchema4, is_migrated_at_the_same_cost_however_large_it_is) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::schema_4_test

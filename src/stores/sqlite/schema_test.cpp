@@ -17,7 +17,7 @@
 #include "stores/sqlite/open.hpp"
 #include "stores/sqlite/schema_1_testing.hpp"
 
-namespace holdfast::stores::sqlite {
+namespace holdfast::stores::sqlite::schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,4 +204,4 @@ TEST_F(FileOfSchema1, is_copied_as_it_is_and_then_mended_as_the_newest) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::sqlite
+}  // namespace holdfast::stores::sqlite::schema_test

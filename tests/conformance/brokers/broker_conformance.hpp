@@ -1,7 +1,7 @@
 // What every broker must do, written against ports/broker.hpp alone. A broker passes by one line in
 // a program of its own that has these cases linked in:
 //
-//   INSTANTIATE_TEST_SUITE_P(RabbitMq, BrokerConformance, testing::Values(kind), name_of_broker);
+//   INSTANTIATE_TEST_SUITE_P(RabbitMq, BrokerConformance, ::testing::Values(kind), name_of_broker);
 #pragma once
 
 #include <functional>

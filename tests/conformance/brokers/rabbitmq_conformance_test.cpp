@@ -4,7 +4,7 @@
 #include "conformance/brokers/broker_conformance.hpp"
 
 // Run by tests/support/rabbitmq.py, which says where the broker is.
-namespace holdfast::conformance {
+namespace holdfast::conformance::rabbitmq_conformance_test {
 namespace {
 
 BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues) {
@@ -27,4 +27,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_broker);
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::rabbitmq_conformance_test

@@ -10,7 +10,7 @@
 
 // RabbitMQ in trouble, and in ways of its own. One broker for all cases, which is killed and
 // started again by some.
-namespace holdfast::conformance {
+namespace holdfast::conformance::rabbitmq_faults_test {
 namespace {
 
 using brokers::rabbitmq::Options;
@@ -495,4 +495,4 @@ TEST_F(RabbitMqFaults, carries_headers_as_another_client_writes_and_reads_them) 
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::rabbitmq_faults_test

@@ -5,7 +5,7 @@
 #include "support/cutting_proxy.hpp"
 
 // Under ThreadSanitizer: the loop and both threads, busy together, while connections are cut.
-namespace holdfast::conformance {
+namespace holdfast::conformance::rabbitmq_threads_test {
 namespace {
 
 brokers::rabbitmq::Options options() {
@@ -73,4 +73,4 @@ TEST(RabbitMqThreads, ends_at_any_time) {
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::rabbitmq_threads_test

@@ -7,7 +7,7 @@
 #include "support/rabbitmq_process.hpp"
 
 // N10: SQS as another broker. Run by tests/support/sqs.py, which says where fauxqs is.
-namespace holdfast::conformance {
+namespace holdfast::conformance::sqs_conformance_test {
 namespace {
 
 BrokerKind sqs_kind(std::string name, std::string ending, bool is_fifo) {
@@ -96,4 +96,4 @@ TEST(SqsOthers, finds_in_the_dead_letter_queue_what_was_received_too_often) {
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::sqs_conformance_test

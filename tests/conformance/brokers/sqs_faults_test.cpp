@@ -11,7 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 // SQS in trouble: a server that answers as it is told to.
-namespace holdfast::conformance {
+namespace holdfast::conformance::sqs_faults_test {
 namespace {
 
 using brokers::sqs::Json;
@@ -583,4 +583,4 @@ TEST_F(SqsFaults, makes_what_is_missing_if_told_to) {
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::sqs_faults_test

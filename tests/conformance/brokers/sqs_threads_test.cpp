@@ -4,7 +4,7 @@
 #include "conformance/brokers/broker_conformance.hpp"
 
 // Under ThreadSanitizer: the loop, the broker's own thread and that of HTTP, busy together.
-namespace holdfast::conformance {
+namespace holdfast::conformance::sqs_threads_test {
 namespace {
 
 BrokerWorld::Open at_fauxqs() {
@@ -67,4 +67,4 @@ TEST(SqsThreads, ends_at_any_time) {
 }
 
 }  // namespace
-}  // namespace holdfast::conformance
+}  // namespace holdfast::conformance::sqs_threads_test
