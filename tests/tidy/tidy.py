@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Checks the house rules (rules.py, headers.py) over the whole tree and prints each breach as
-`path:line: rule: what to do instead`. Usage: tidy.py [ROOT]"""
+"""Checks the house rules (rules.py, unity.py, headers.py) over the whole tree and prints each breach as
+`path:line: rule: what to do instead`. Usage: tidy.py [--every-header-alone] [ROOT]"""
 
+import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import headers
 import rules
+import unity
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,25 @@ class Finding:
         return f"{self.path}:{self.line}: {self.rule}: {self.advice}"
 
 
+@dataclass
+class Summary:
+    """What a run looked at, and for how long."""
+
+    files: int = 0
+    headers: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)  # by part, in the order of the run
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self.seconds[part] = time.monotonic() - began
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in self.seconds.items())
+        return f"{self.files} files, {self.headers} headers ({parts})"
+
+
 def text_files(root: str) -> Iterator[str]:
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(set(inner) - SKIPPED_FOLDERS)
@@ -59,7 +82,7 @@ def read(root: str, path: str) -> rules.Source:
 
 def check_text(source: rules.Source) -> Iterator[Finding]:
     code = source.is_cpp and source.path.split("/")[0] in CODE_FOLDERS
-    for rule in rules.FOR_ALL_TEXT + (rules.FOR_CODE if code else ()):
+    for rule in rules.FOR_ALL_TEXT + (rules.FOR_CODE + unity.FOR_CODE if code else ()):
         for line, advice in rule(source):
             yield Finding(source.path, line, rule.__name__, advice)
 
@@ -75,17 +98,39 @@ def check_map(root: str) -> Iterator[Finding]:
             yield Finding(page, 1, "map", f"says nothing of src/{room}/: add its row to the table")
 
 
+def check_headers(checked: headers.Headers, every_alone: bool, summary: Summary) -> Iterator[Finding]:
+    with summary.timed("includes of libraries"):
+        for path, line, advice in checked.missing_includes():
+            yield Finding(path, line, "library_include", advice)
+    with summary.timed("each header alone" if every_alone else "headers"):
+        for path, line, advice in checked.each_alone() if every_alone else checked.quick():
+            yield Finding(path, line, "alone", advice)
+
+
 def check(
-    root: str, allowed: tuple[Allowed, ...] = ALLOWED, compile_headers: bool = True
+    root: str,
+    allowed: tuple[Allowed, ...] = ALLOWED,
+    compile_headers: bool = True,
+    every_header_alone: bool = False,
+    summary: Summary | None = None,
 ) -> list[Finding]:
     """All findings of the tree below `root`, in the order of their places."""
-    sources = [read(root, path) for path in text_files(root)]
-    found = [finding for source in sources for finding in check_text(source)]
-    found += check_map(root)
+    summary = summary or Summary()
+    with summary.timed("text"):
+        sources = [read(root, path) for path in text_files(root)]
+        found = [finding for source in sources for finding in check_text(source)]
+        found += check_map(root)
+    with summary.timed("unity clashes"):
+        found += [Finding(path, line, "unity_clash", advice) for path, (line, advice) in unity.unity_clash(sources)]
+    own = [s.path for s in sources if s.is_header and s.path.split("/")[0] in CODE_FOLDERS]
+    summary.files, summary.headers = len(sources), len(own)
     if compile_headers:
-        own = [s.path for s in sources if s.is_header and s.path.split("/")[0] in CODE_FOLDERS]
-        found += [Finding(path, line, "alone", advice)
-                  for path, line, advice in headers.self_contained(root, own)]  # fmt: skip
+        found += check_headers(headers.Headers(root, own), every_header_alone, summary)
+    return sorted(without_allowed(found, allowed))
+
+
+def without_allowed(found: list[Finding], allowed: tuple[Allowed, ...]) -> list[Finding]:
+    """The findings that no entry allows, and one for each entry that allows nothing."""
     kept = []
     used = set()
     for finding in found:
@@ -96,15 +141,20 @@ def check(
     for entry in set(allowed) - used:
         kept.append(Finding("tests/tidy/tidy.py", 1, "allowed",
                             f"nothing in {entry.path} needs '{entry.rule}' allowed: remove the entry"))  # fmt: skip
-    return sorted(kept)
+    return kept
 
 
 def main() -> int:
-    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "../..")
-    found = check(os.path.abspath(root))
+    parser = argparse.ArgumentParser(description="Checks the rules of tests/tidy over a tree.")
+    parser.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(__file__), "../.."))
+    parser.add_argument("--every-header-alone", action="store_true",
+                        help="compile each header in a run of its own: exact, and takes minutes")  # fmt: skip
+    options = parser.parse_args()
+    summary = Summary()
+    found = check(os.path.abspath(options.root), every_header_alone=options.every_header_alone, summary=summary)
     for finding in found:
         print(finding)
-    print(f"tidy: {len(found)} findings" if found else "tidy: the house is in order")
+    print(f"tidy: {f'{len(found)} findings' if found else 'no findings'} in {summary}")
     return 1 if found else 0
 
 

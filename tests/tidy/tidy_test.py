@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(__file__))
 import code_text
@@ -34,7 +35,43 @@ struct Record { explicit Record(int at) : time(at) {} int time; };
 void* operator new(std::size_t size);
 #include <new>
 ''',
-    "src/core/rule_test.cpp": '#include "io/clock.hpp"\nTEST(Rule, holds) {}\n',
+    "src/core/rule_test.cpp": '#include "io/clock.hpp"\nnamespace holdfast::rule_test {\nTEST(Rule, holds) {}\n}\n',
+    "src/core/other_rule_test.cpp": """namespace rc { struct Printer {}; }
+namespace holdfast::other_rule_test { namespace {
+int seed = 1;
+TEST(Rule, holds_again) {} } }
+""",
+    # Nothing here clashes with the file after it.
+    "src/core/first.cpp": """#define json own_json
+#undef json
+namespace holdfast {
+struct Late;
+namespace {
+using namespace std::chrono_literals;
+using core::State;
+using Numbers = std::vector<int>;
+namespace fs = std::filesystem;
+void add(int a, const std::string& b);
+void add(int a, const std::string& b) { int local = a; }
+int Pinned::get() { return 1; }
+Pinned::Pinned(int a) : a_{a}, b_{list[at[a]]} {}
+}
+namespace other { const int kMost = 1; }
+}
+""",
+    "src/core/second.cpp": """namespace holdfast {
+struct Late;
+namespace {
+using namespace std::chrono_literals;
+using core::State;
+using Numbers = std::vector<int>;
+namespace fs = std::filesystem;
+void add(int a, std::string_view b) { int local = a; auto part = [](int seed) { return seed; }; }
+int Pinned::get() { return 1; }
+}
+const int kMost = 1;
+}
+""",
     "src/io/clock.hpp": "#pragma once\n",
     "src/io/clock.cpp": "auto at = std::chrono::steady_clock::now();\nvoid f() { usleep(5); }\n",
     "src/app/wiring.cpp": '#include "core/rule.hpp"\n#include "io/clock.hpp"\n',
@@ -56,13 +93,14 @@ BREACHES = [
     ("clock", "src/app/bad.cpp", "auto a = time(nullptr);\n", 1),
     ("clock", "src/app/bad.cpp", "auto a = std::time(&b);\n", 1),
     ("clock", "src/app/bad.cpp", "int a = clock_gettime(CLOCK_REALTIME, &t);\n", 1),
-    ("clock", "tests/bad_test.cpp", "TEST(A, b) {\n  gettimeofday(&t, nullptr);\n}\n", 2),
+    ("clock", "tests/bad_test.cpp", "namespace bad_test {\nTEST(A, b) { gettimeofday(&t, nullptr); }\n}\n", 2),
     ("sleep", "src/core/bad.cpp", "/* */ void f() { std::this_thread::sleep_for(1s); }\n", 1),
     ("sleep", "src/app/bad.cpp", "\n\nusing std::this_thread::sleep_until;\n", 3),
     ("sleep", "src/app/bad.cpp", "void f() { usleep(10); }\n", 1),
     ("sleep", "src/app/bad.cpp", "void f() { ::nanosleep(&t, nullptr); }\n", 1),
     ("sleep", "src/app/bad.cpp", "void f() { sleep(1); }\n", 1),
-    ("shared_folder", "src/app/bad_test.cpp", 'TEST(A, b) {\n  f(testing::TempDir() + "x");\n}\n', 2),
+    ("shared_folder", "src/app/bad_test.cpp",
+     'namespace bad_test {\nTEST(A, b) { f(testing::TempDir() + "x"); }\n}\n', 2),
     ("shell", "src/app/bad.cpp", 'int a =\n  std::system("ls");\n', 2),
     ("shell", "src/io/bad.cpp", 'auto a = popen("ls", "r");\n', 1),
     ("std_regex", "src/core/bad.cpp", "\nstd::regex pattern;\n", 2),
@@ -78,9 +116,26 @@ BREACHES = [
     ("whitespace", "src/core/bad.cpp", "int x;\nint y;", 2),
     ("pragma_once", "src/core/bad.hpp", "int f();\n", 1),
     ("pragma_once", "src/core/bad.hpp", "// #pragma once\nint f();\n", 1),
-    ("has_a_test", "src/core/bad_test.cpp", "// TEST(Rule, is_planned)\n", 1),
+    ("has_a_test", "src/core/bad_test.cpp", "namespace bad_test {}  // TEST(Rule, is_planned)\n", 1),
     ("name", "src/core/string_utils.cpp", "int x;\n", 1),
     ("name", "src/core/BadName.cpp", "int x;\n", 1),
+    ("test_namespace", "src/core/bad_test.cpp", "\nnamespace holdfast {\nnamespace bad_test { TEST(A, b) {} }\n}\n", 2),
+    ("test_namespace", "tests/sub/bad_test.cpp", "namespace {\nTEST(A, b) {}\n}\n", 1),
+    ("test_namespace", "src/core/bad_test.cpp", "TEST(A, b) {}\n", 1),
+    ("test_namespace", "src/core/bad_test.cpp", "namespace holdfast::not_bad_test {\nTEST(A, b) {}\n}\n", 1),
+    ("using_leak", "src/core/bad.cpp", "namespace a {\nusing namespace core;\n}\n", 2),
+    ("using_leak", "src/core/bad.cpp", "namespace a {\nnamespace {\nusing namespace core;\n}\n}\n", 3),
+    ("macro", "src/core/bad.cpp", "#define A 1\n#undef A\n#define B(x) x\n", 3),
+    # Each of these clashes with first.cpp or second.cpp above, which come earlier in the alphabet.
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nnamespace {\nstruct Numbers {};\n}\n}\n", 3),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nconstexpr int kMost = 2;\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nstatic int kMost{2};\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast::other {\nnamespace {\nenum { kMost };\n}\n}\n", 3),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nusing ports::State;\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nusing Numbers = std::set<int>;\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nnamespace fs = own::files;\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp",
+     "namespace holdfast {\nstatic void add(const int x, const std::string& y = {}) { f(); }\n}\n", 2),
 ]  # fmt: skip
 
 
@@ -115,14 +170,31 @@ class Tidy(unittest.TestCase):
                 os.remove(os.path.join(self.root, path))
 
     def test_every_rule_has_a_planted_breach(self) -> None:
-        every = {rule.__name__ for rule in tidy.rules.FOR_CODE + tidy.rules.FOR_ALL_TEXT}
-        self.assertEqual(every, {breach[0] for breach in BREACHES})
+        every = {rule.__name__ for rule in tidy.rules.FOR_CODE + tidy.rules.FOR_ALL_TEXT + tidy.unity.FOR_CODE}
+        self.assertEqual(every | {"unity_clash"}, {breach[0] for breach in BREACHES})
+
+    def test_a_clash_names_both_files_and_what_a_header_offers_counts(self) -> None:
+        self.plant(CLEAN | {
+            "src/core/offer.hpp": "#pragma once\nnamespace holdfast {\nint offered(int count);\nstruct Offer {};\n}\n",
+            "src/core/offer.cpp": "namespace holdfast {\nint offered(int count) { return count; }\n}\n",
+            "src/core/zbad.cpp": "namespace holdfast { namespace {\nint offered(int n) { return n; }\n"
+                                 "struct Offer { int x; };\n} }\n",
+        })  # fmt: skip
+        found = tidy.check(self.root, allowed=(), compile_headers=False)
+        expected = [("src/core/zbad.cpp", 2, "unity_clash"), ("src/core/zbad.cpp", 3, "unity_clash")]
+        self.assertEqual([(f.path, f.line, f.rule) for f in found], expected)
+        self.assertIn("src/core/offer.hpp:3", found[0].advice)
 
     def test_a_room_missing_on_the_map_is_found(self) -> None:
         self.plant(CLEAN | {"src/engine/loop.cpp": "int x;\n"})
         found = tidy.check(self.root, allowed=(), compile_headers=False)
         self.assertEqual([(f.path, f.rule) for f in found], [("docs/ARCHITECTURE.md", "map")])
         self.assertIn("src/engine/", found[0].advice)
+
+    def headers_found(self, **options) -> list[tuple[str, int, str]]:
+        """Findings of the quick check, also for so few headers that it would compile them one by one."""
+        with mock.patch.object(tidy.headers, "FEW", 0):
+            return self.places(compile_headers=True, **options)
 
     def test_headers_that_do_not_stand_alone_are_found(self) -> None:
         self.plant({
@@ -132,10 +204,46 @@ class Tidy(unittest.TestCase):
             "docs/ARCHITECTURE.md": "src/core/\n",
         })  # fmt: skip
         public, own = ("include/holdfast/bad.hpp", 3, "alone"), ("src/core/bad.hpp", 3, "alone")
-        both_compilers = [public, public]
-        self.assertEqual(self.places(compile_headers=True), [*both_compilers, own])
+        both_compilers = [public, public, ("include/holdfast/bad.hpp", 3, "library_include")]
+        for options in ({}, {"every_header_alone": True}):
+            self.assertEqual(self.places(compile_headers=True, **options), [*both_compilers, own])
         self.plant({"src/core/bad.hpp": "#pragma once\nint g();\n"})
         self.assertEqual(self.places(compile_headers=True), both_compilers)
+
+    def test_the_quick_check_finds_what_a_header_lacks(self) -> None:
+        self.plant({
+            "docs/ARCHITECTURE.md": "src/core/\n",
+            "src/core/lent.hpp": "#pragma once\n#include <string>\n#include <fmt/format.h>\nstruct Lent { int at; };\n",
+            "src/core/named.hpp": "#pragma once\nstruct Lent;\nLent* lent();\n",
+        })  # fmt: skip
+        self.assertEqual(self.headers_found(), [])
+        for rule, text, line in (
+            ("alone", "\n#include <string>\nint f(Lent);\n", 3),  # one of ours
+            ("alone", '\n#include "core/named.hpp"\ninline int f() { return lent()->at; }\n', 3),  # ours, by a pointer
+            ("library_include", "\n#include <vector>\nstd::string f(std::vector<int>);\n", 3),
+            ("library_include", "\n#include <string>\ninline std::string f() { return fmt::format({}); }\n", 3),
+            ("library_include", "\n#include <string>\nusing Unknown = std::no_such_name;\n", 3),
+            ("alone", "\n#include <no_such_header>\n", 2),
+            ("alone", '\ninline int f(unsigned a, int b) { return a < b; }\n', 2),  # a warning
+        ):  # fmt: skip
+            with self.subTest(text=text):
+                self.plant({"src/core/zbad.hpp": "#pragma once" + text})
+                self.assertIn(("src/core/zbad.hpp", line, rule), self.headers_found())
+
+    def test_a_public_header_that_only_clang_takes_is_found(self) -> None:
+        text = "#pragma once\n#ifndef __clang__\nint f(Missing);\n#endif\n"
+        self.plant({"include/holdfast/bad.hpp": text, "include/holdfast/good.hpp": "#pragma once\nint g();\n"})
+        self.assertEqual(self.headers_found(), [("include/holdfast/bad.hpp", 3, "alone")])
+
+    def test_a_broken_header_is_found_once_and_not_again_where_it_is_included(self) -> None:
+        self.plant({
+            "docs/ARCHITECTURE.md": "src/core/\n",
+            "src/core/broken.hpp": "#pragma once\nint f(Missing);\n",
+            "src/core/user.hpp": '#pragma once\n#include "core/broken.hpp"\n',
+        })  # fmt: skip
+        self.assertEqual(self.headers_found(), [("src/core/broken.hpp", 2, "alone")])
+        exact = self.places(compile_headers=True, every_header_alone=True)
+        self.assertEqual(exact, [("src/core/broken.hpp", 2, "alone"), ("src/core/user.hpp", 1, "alone")])
 
     def test_a_header_that_passed_is_compiled_again_when_what_it_includes_changes(self) -> None:
         self.plant({
@@ -143,9 +251,16 @@ class Tidy(unittest.TestCase):
             "src/core/inner.hpp": "#pragma once\nstruct Inner {};\n",
             "docs/ARCHITECTURE.md": "src/core/\n",
         })  # fmt: skip
-        self.assertEqual(self.places(compile_headers=True), [])
+        self.assertEqual(self.headers_found(), [])
         self.plant({"src/core/inner.hpp": "#pragma once\nstruct Other {};\n"})
-        self.assertEqual(self.places(compile_headers=True), [("src/core/outer.hpp", 3, "alone")])
+        self.assertEqual(self.headers_found(), [("src/core/outer.hpp", 3, "alone")])
+
+    def test_a_run_says_what_it_looked_at_and_for_how_long(self) -> None:
+        self.plant(CLEAN)
+        summary = tidy.Summary()
+        tidy.check(self.root, allowed=(), compile_headers=False, summary=summary)
+        self.assertEqual((summary.files, summary.headers), (len(CLEAN), 4))
+        self.assertRegex(str(summary), r"^\d+ files, 4 headers \(text \d+\.\d s, unity clashes \d+\.\d s\)$")
 
     def test_an_allowed_breach_passes_and_an_idle_entry_is_found(self) -> None:
         self.plant(CLEAN | {"src/core/bad.cpp": "auto* a = new int;\n"})
