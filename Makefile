@@ -1,25 +1,29 @@
 # `make` alone says what there is. Every target but help and clean first installs what this machine
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
-.PHONY: help run test package simulate torture bench bench-pages bench-peers coverage format lint clean install
+.PHONY: help run test test-long package simulate torture bench bench-pages bench-peers coverage format lint clean \
+	install install-run
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "One stage of the tests alone: scripts/test dev      (tidy dev tsan gcc release coverage)"
+	@echo "One stage of the tests alone: scripts/test asan     (rules asan release tsan gcc)"
 	@echo "One test alone:               cmake --preset dev && cmake --build --preset dev --target core_test"
 	@echo "                              build/dev/core_test --gtest_filter='Names.*'"
-	@echo "How the house is built: CONTRIBUTING.md and docs/ARCHITECTURE.md"
+	@echo "More: CONTRIBUTING.md and docs/ARCHITECTURE.md"
 
-run: install ## build the release, and start a server to play with (PORT=8080)
+run: install-run ## build the release, and start a server to play with (PORT=8080)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
 	@scripts/run build/release/holdfast
 
-test: install ## everything that must hold, as continuous integration runs it
+test: install ## test everything that must hold for every change, as continuous integration does
 	@scripts/test
+
+test-long: install ## test what takes hours: scripts/test-long --list (PARTS="lint fuzz", default: all)
+	@scripts/test-long $(PARTS)
 
 package: install ## build Debian packages of the release, in build/release/package
 	@cmake --preset release >/dev/null
@@ -67,3 +71,6 @@ clean: ## remove build/
 
 install:
 	@scripts/install
+
+install-run:
+	@scripts/install run

@@ -8,6 +8,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(holdfast_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ takes the files of a unity build for headers, whose types should not use anonymous namespaces.
+  target_compile_options(holdfast_flags INTERFACE -Wno-subobject-linkage)
+endif()
+
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # For holdfast_slim().
   target_compile_options(holdfast_flags INTERFACE -ffunction-sections -fdata-sections)
@@ -31,11 +36,16 @@ if(HOLDFAST_SANITIZE)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 
-option(HOLDFAST_COVERAGE "instrument for llvm-cov" OFF)
-if(HOLDFAST_COVERAGE)
-  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
-  add_link_options(-fprofile-instr-generate)
-endif()
+set(HOLDFAST_COVERAGE "" CACHE STRING "modules whose lines are counted for llvm-cov: a list, or all")
+
+# holdfast_count_lines(<target> <module>): instruments a target if its module is one of HOLDFAST_COVERAGE. A
+# program writes its counts only where LLVM_PROFILE_FILE is set: most runs are not about coverage.
+function(holdfast_count_lines target module)
+  if(HOLDFAST_COVERAGE STREQUAL "all" OR module IN_LIST HOLDFAST_COVERAGE)
+    target_compile_options(${target} PRIVATE -fprofile-instr-generate=/dev/null -fcoverage-mapping)
+    target_link_options(${target} PUBLIC -fprofile-instr-generate)
+  endif()
+endfunction()
 
 find_program(CCACHE ccache)
 if(CCACHE)

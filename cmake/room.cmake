@@ -24,27 +24,59 @@ function(holdfast_room room)
   target_compile_features(holdfast_${room} PUBLIC cxx_std_23)
   target_link_libraries(holdfast_${room} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE}
     $<BUILD_INTERFACE:holdfast_flags>)
-  target_precompile_headers(holdfast_${room} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.hpp)
+  holdfast_precompile(holdfast_${room} pch.hpp)
+  holdfast_count_lines(holdfast_${room} ${room})
+endfunction()
+
+# holdfast_precompile(<target> <header of cmake/>): a unity build has too few files in a target to gain by it.
+function(holdfast_precompile target header)
+  if(NOT CMAKE_UNITY_BUILD)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header})
+  endif()
 endfunction()
 
 # All programs whose cases cross threads; the tsan stage builds only these.
 add_custom_target(threads_tests)
 
-# holdfast_test(<name> SOURCES … [LIBS …] LABEL <label>): one gtest program, one ctest entry a case.
-# One label only: gtest_discover_tests takes a list of labels apart.
+# holdfast_test(<name> SOURCES … [LIBS …] LABEL <label> [SHARDS <count>]): one gtest program, run whole as one
+# entry of ctest, or in shards beside each other (tests/runner/gtest_run.py).
 function(holdfast_test name)
+  cmake_parse_arguments(ARG "" "LABEL;SHARDS" "SOURCES;LIBS" ${ARGN})
+  holdfast_test_program(${name} SOURCES ${ARG_SOURCES} LIBS ${ARG_LIBS} LABEL ${ARG_LABEL})
+  if(NOT ARG_SHARDS)
+    holdfast_add_gtest(${name} LABEL ${ARG_LABEL} COMMAND $<TARGET_FILE:${name}>)
+    return()
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    holdfast_add_gtest(${name}_${shard} LABEL ${ARG_LABEL} SHARD ${shard}/${ARG_SHARDS} COMMAND $<TARGET_FILE:${name}>)
+  endforeach()
+endfunction()
+
+# holdfast_test_program(<name> SOURCES … [LIBS …] LABEL <label>): a gtest program; who calls says how it is run.
+function(holdfast_test_program name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE HOLDFAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} holdfast_flags GTest::gmock GTest::gtest_main
-    rapidcheck)
-  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/test_pch.hpp)
-  gtest_discover_tests(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 120
-    DISCOVERY_MODE PRE_TEST)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} holdfast_flags GTest::gmock GTest::gtest_main rapidcheck)
+  holdfast_precompile(${name} test_pch.hpp)
   if(ARG_LABEL STREQUAL "threads")
     add_dependencies(threads_tests ${name})
   endif()
+endfunction()
+
+# holdfast_add_gtest(<name> LABEL <label> [SHARD <i>/<n>] COMMAND <program…>): an entry of ctest. The program is the
+# last word of its command; a command in front of it may start a server for it.
+function(holdfast_add_gtest name)
+  cmake_parse_arguments(ARG "" "LABEL;SHARD" "COMMAND" ${ARGN})
+  if(ARG_SHARD)
+    set(shard --shard ${ARG_SHARD})
+  endif()
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/runner/gtest_run.py
+    --name ${name} ${shard} -- ${ARG_COMMAND})
+  # The runner ends a case that hangs, and says which one it was; this limit is for a runner that hangs.
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 1800)
 endfunction()
 
 # holdfast_room_tests(<room> [LIBS …]): <room>_test from src/<room>/*_test.cpp, and
@@ -58,6 +90,11 @@ function(holdfast_room_tests room)
   list(FILTER plain EXCLUDE REGEX "_threads_test\\.cpp$")
   if(plain)
     holdfast_test(${room}_test SOURCES ${plain} LIBS holdfast_${room} ${ARG_LIBS} LABEL ${room})
+    holdfast_count_lines(${room}_test ${room})
+    if(room IN_LIST HOLDFAST_COVERAGE)  # for the gates of scripts/coverage
+      set_tests_properties(${room}_test PROPERTIES
+        ENVIRONMENT LLVM_PROFILE_FILE=${PROJECT_BINARY_DIR}/profiles/${room}_test.profraw)
+    endif()
   endif()
   if(threaded)
     holdfast_test(${room}_threads_test SOURCES ${threaded} LIBS holdfast_${room} ${ARG_LIBS}

@@ -7,6 +7,7 @@ Usage: recover_faults_test.py HOLDFAST"""
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -186,7 +187,9 @@ class Faults(unittest.TestCase):
         run = self.start("--window", "50", "--rate", "300/s", "--stall", "60s")
         self.progress(300)
         self.addCleanup(self.broker.ctl, "set_vm_memory_high_watermark", "absolute", "2GB")
+        run.send_signal(signal.SIGSTOP)  # or it may be done before the alarm is on: rabbitmqctl takes seconds
         self.broker.ctl("set_vm_memory_high_watermark", "0.00001")
+        run.send_signal(signal.SIGCONT)
         before = self.letters.count(self.target)
         time.sleep(1)  # that is what is looked at: it neither goes on nor ends
         self.assertIsNone(run.poll())

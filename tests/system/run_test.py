@@ -19,6 +19,11 @@ HOLDFAST = os.path.abspath(sys.argv[1])
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
+def hear_ctrl_c():
+    """A shell lets its background jobs ignore SIGINT, and they hand that on; a bash script cannot undo it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Tried(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-run-")
@@ -28,7 +33,7 @@ class Tried(unittest.TestCase):
     def start(self, *command, **env):
         """A process group of its own, as a terminal gives it."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                                   stderr=subprocess.STDOUT, start_new_session=True,
+                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=hear_ctrl_c,
                                    env=os.environ | {"TMPDIR": self.folder} | env)  # fmt: skip
         self.addCleanup(process.stdout.close)
         self.addCleanup(self.kill, process)

@@ -1,0 +1,48 @@
+"""Reads what ctest and the GoogleTest runner wrote about a run."""
+
+import json
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+
+from steps import Count, Step
+
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
+_UNITTEST_SKIPPED = re.compile(r"\bskipped=(\d+)")
+_UNITTEST_FAILED = re.compile(r"\b(?:failures|errors)=(\d+)")
+
+
+def of_ctest(junit: str, results: str):
+    """A Step.count for a run of ctest with --output-junit JUNIT and HOLDFAST_TEST_RESULTS=RESULTS. A GoogleTest
+    program or a Python script counts by its cases."""
+
+    def count(step: Step, code: int) -> Count:
+        del step, code
+        total = Count()
+        for test in ElementTree.parse(junit).getroot().iter("testcase"):
+            total.add(_of_entry(test, results))
+        return total
+
+    return count
+
+
+def _of_entry(test: ElementTree.Element, results: str) -> Count:
+    name, seconds = test.get("name", ""), float(test.get("time", "0"))
+    failed = test.get("status") == "fail"
+    file = os.path.join(results, f"{name}.json")
+    count = Count(slowest=[(seconds, name)])
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as text:
+            cases = json.load(text)["cases"]
+        outcomes = [case["outcome"] for case in cases]
+        count.passed, count.skipped = outcomes.count("passed"), outcomes.count("skipped")
+        count.failed = len(outcomes) - count.passed - count.skipped
+        if failed and not count.failed:  # ended from outside
+            count.failed = 1
+        return count
+    said = test.findtext("system-out") or ""
+    ran = sum(int(found) for found in _UNITTEST.findall(said)) or 1
+    count.skipped = sum(int(found) for found in _UNITTEST_SKIPPED.findall(said))
+    count.failed = max(sum(int(found) for found in _UNITTEST_FAILED.findall(said)), 1) if failed else 0
+    count.passed = max(0, ran - count.skipped - count.failed)
+    return count

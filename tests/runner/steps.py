@@ -1,0 +1,155 @@
+"""Runs the steps of a test run: each with its output in a log, in two lanes that go on beside each other."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+BUILD, TEST = "build", "test"  # the lanes
+_BUILD_NICENESS = 10  # tests wait for time limits, compilers do not: tests go first
+
+
+@dataclass
+class Count:
+    """What the tests of a step came to."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    slowest: list[tuple[float, str]] = field(default_factory=list)  # seconds, test
+
+    def add(self, other: "Count") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.slowest += other.slowest
+
+
+def one_test(step: "Step", code: int) -> Count:
+    """A command that is one test by itself."""
+    return Count(passed=int(code == 0), failed=int(code != 0), slowest=[(step.seconds, step.name)])
+
+
+@dataclass
+class Step:
+    name: str
+    lane: str
+    command: list[str]
+    count: Callable[["Step", int], Count] | None = None  # reads what the tests came to, from the step's files
+    env: dict[str, str] = field(default_factory=dict)
+    stage: str = ""
+    log: str = ""
+    seconds: float = 0.0
+    result: Count | None = None
+    failed: bool = False
+
+
+@dataclass
+class Stage:
+    name: str
+    about: str
+    steps: list[Step]
+
+    def seconds(self, lane: str) -> float:
+        return sum(step.seconds for step in self.steps if step.lane == lane)
+
+    def tests(self) -> Count:
+        total = Count()
+        for step in self.steps:
+            if step.result:
+                total.add(step.result)
+        return total
+
+
+class Lanes:
+    """Carries out the steps of stages in order. The build lane runs ahead: while a stage is tested, the next one is
+    built. A stage is tested once it is built. The first failure ends both lanes."""
+
+    def __init__(self, stages: Iterable[Stage], logs: str, said: Callable[[str], None]) -> None:
+        self._stages = list(stages)
+        self._logs = logs
+        self._say = said
+        self._changed = threading.Condition()
+        self._built: set[str] = set()
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self.failure: Step | None = None
+
+    def run(self) -> bool:
+        """True if every step passed."""
+        os.makedirs(self._logs, exist_ok=True)
+        threads = [threading.Thread(target=self._run_lane, args=(lane,)) for lane in (BUILD, TEST)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return self.failure is None
+
+    def stop(self) -> None:
+        with self._changed:
+            for process in self._running.values():
+                _end(process)
+
+    def _run_lane(self, lane: str) -> None:
+        for stage in self._stages:
+            if lane == TEST and not self._wait_for_build(stage):
+                return
+            for step in stage.steps:
+                if step.lane == lane and not self._carry_out(stage, step):
+                    return
+            if lane == BUILD:
+                with self._changed:
+                    self._built.add(stage.name)
+                    self._changed.notify_all()
+
+    def _wait_for_build(self, stage: Stage) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: stage.name in self._built or self.failure)
+            return self.failure is None
+
+    def _carry_out(self, stage: Stage, step: Step) -> bool:
+        step.stage = stage.name
+        step.log = os.path.join(self._logs, f"{stage.name}.{step.name.replace(' ', '_')}.log")
+        began = time.monotonic()
+        with open(step.log, "wb") as log:
+            with self._changed:
+                if self.failure:
+                    return False
+                process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                           env=os.environ | step.env, start_new_session=True,
+                                           preexec_fn=_be_nice if step.lane == BUILD else None)  # fmt: skip
+                self._running[step.lane] = process
+            code = process.wait()
+        step.seconds = time.monotonic() - began
+        with self._changed:
+            del self._running[step.lane]
+            if self.failure:  # of the other lane, which has ended this step
+                return False
+            if step.count:
+                step.result = step.count(step, code)
+            if code != 0 or (step.result and step.result.failed):
+                step.failed = True
+                self.failure = step
+                for other in self._running.values():
+                    _end(other)
+                self._changed.notify_all()
+                return False
+        tests = f"{step.result.passed:6} passed" if step.result else ""
+        if step.result and step.result.skipped:
+            tests += f", {step.result.skipped} skipped"
+        self._say(f"   {stage.name:<8} {step.name:<26} {step.seconds:6.0f} s {tests}".rstrip())
+        return True
+
+
+def _be_nice() -> None:
+    os.nice(_BUILD_NICENESS)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a step and all that it has started: it leads a process group."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
