@@ -75,8 +75,7 @@ function(holdfast_add_gtest name)
   endif()
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/runner/gtest_run.py
     --name ${name} ${shard} -- ${ARG_COMMAND})
-  # The runner ends a case that hangs, and says which one it was; this limit is for a runner that hangs.
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 1800)
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
 
 # holdfast_room_tests(<room> [LIBS …]): <room>_test from src/<room>/*_test.cpp, and

@@ -11,9 +11,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr State kStates[] = {State::pending, State::running, State::retrying, State::succeeded,
-                             State::failed,  State::dead,    State::canceled};
-
 TEST_P(StoreConformance, counts_tell_each_state_of_a_queue) {
   const std::pair<Event, State> moves[] = {
       {Event::hand_back, State::pending}, {Event::error, State::retrying},
@@ -163,7 +160,7 @@ TEST_P(StoreConformance, purge_takes_the_first_to_end_first_and_no_more_than_ask
 
 // N5
 TEST_P(StoreConformance, purged_tasks_are_counted_as_removed_by_their_state) {
-  for (const State state : kStates) {
+  for (const State state : kAllStates) {
     (void)task_in(state);
     (void)task_in(state);
   }

@@ -26,6 +26,10 @@ using core::Transition;
 using ports::TaskRecord;
 using Done = ports::Change::Done;
 
+inline constexpr State kAllStates[] = {State::pending,   State::running, State::retrying,
+                                       State::succeeded, State::failed,  State::dead,
+                                       State::canceled};
+
 struct StoreKind {
   // Opens one place where tasks are kept. The first call finds it empty; each further one, after
   // what the last one gave is gone, finds what was kept. The place goes with its last copy.

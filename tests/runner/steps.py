@@ -1,6 +1,8 @@
 """Runs the steps of a test run: each with its output in a log, in two lanes that go on beside each other."""
 
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import threading
@@ -40,6 +42,7 @@ class Step:
     command: list[str]
     count: Callable[["Step", int], Count] | None = None  # reads what the tests came to, from the step's files
     env: dict[str, str] = field(default_factory=dict)
+    outputs: list[str] = field(default_factory=list)  # files and folders that it writes: those of an earlier run go first
     stage: str = ""
     log: str = ""
     seconds: float = 0.0
@@ -112,6 +115,8 @@ class Lanes:
     def _carry_out(self, stage: Stage, step: Step) -> bool:
         step.stage = stage.name
         step.log = os.path.join(self._logs, f"{stage.name}.{step.name.replace(' ', '_')}.log")
+        for path in step.outputs:
+            shutil.rmtree(path) if os.path.isdir(path) else pathlib.Path(path).unlink(missing_ok=True)
         began = time.monotonic()
         with open(step.log, "wb") as log:
             with self._changed:

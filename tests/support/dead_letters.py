@@ -36,7 +36,7 @@ class Letters:
 
     @property
     def url(self):
-        return f"{self.broker.url}%2f/{self.dlq}"
+        return f"{self.broker.vhost_url}/{self.dlq}"
 
     def declare(self, *queues, dlq_arguments=None):
         self.channel.queue_declare(self.dlq, durable=True, arguments=dlq_arguments)
@@ -129,5 +129,5 @@ class Letters:
 
 def amqp_publish(broker, queue, body, *options):
     """By a producer that others wrote, in C."""
-    subprocess.run(["amqp-publish", "-u", broker.url + "%2f", "-r", queue, "-p", *options], input=body, check=True,
+    subprocess.run(["amqp-publish", "-u", broker.vhost_url, "-r", queue, "-p", *options], input=body, check=True,
                    timeout=60)  # fmt: skip

@@ -5,11 +5,14 @@
         broker.url                               # amqp://guest:guest@127.0.0.1:PORT/
         broker.ctl("list_queues")                # rabbitmqctl, its output; CalledProcessError if it fails
         broker.kill(); broker.start()            # SIGKILL, and again on the same folder and ports
+    with rabbitmq.shared() as broker:            # for tests that leave it running: a virtual host of a broker
+        broker.url                               # that they share, if they run under `run --management`
 
 As a command:
     rabbitmq.py start DIR [--until-parent-ends]  # leaves one running; its URL is in DIR/url
     rabbitmq.py stop DIR
-    rabbitmq.py run [options] -- COMMAND …       # one for this command; HOLDFAST_RABBITMQ is its URL
+    rabbitmq.py run [options] -- COMMAND …       # one for this command; HOLDFAST_RABBITMQ is its URL. With
+                                                 # --management the tests within share it
     rabbitmq.py hold [options]                   # one until standard input ends; says its addresses as
                                                  # a line of JSON, then answers lines: ctl …, kill, stop, start
 
@@ -17,10 +20,13 @@ Every broker ends with the process that started it, however that ends: Linux sen
 thread that counts, so start brokers from one that lives as long as they should."""
 
 import argparse
+import base64
+import contextlib
 import ctypes
 import json
 import os
 import random
+import secrets
 import shlex
 import shutil
 import signal
@@ -29,9 +35,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 PROGRAMS = "/usr/lib/rabbitmq/bin"  # not those on PATH, which change the user
 READY_WITHIN_S = 180  # on a slow machine; it takes 5 to 10
+SHARED = "HOLDFAST_RABBITMQ_SHARED"  # the environment variable that tells of the broker that tests share
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 
@@ -76,11 +84,21 @@ def make_certificates(folder):
             "-out", "server.pem", "-days", "30", "-extfile", "names")  # fmt: skip
 
 
+def _program(environment, name, *arguments, timeout):
+    """One of the programs of the broker with this environment: its standard output."""
+    return subprocess.run(
+        [f"{PROGRAMS}/{name}", *map(str, arguments)], cwd=environment["HOME"], env=environment, text=True,
+        stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=timeout).stdout  # fmt: skip
+
+
 class Broker:
     """One RabbitMQ, from start() to stop(). Its folder is kept if it was given, else removed at the end.
 
     settings: further lines of rabbitmq.conf, by key; a time in milliseconds, for example, is
     {"consumer_timeout": 5000}."""
+
+    vhost = "/"
+    quoted_vhost = "%2f"  # as it is written in URLs
 
     def __init__(self, folder=None, plugins=(), management=False, shovel=False, tls=False, settings=None):
         self.plugins = set(plugins)
@@ -104,6 +122,11 @@ class Broker:
     @property
     def url(self):
         return f"amqp://guest:guest@{self.host}:{self.port}/"
+
+    @property
+    def vhost_url(self):
+        """For clients that want the virtual host named, and for URLs of queues: vhost_url/QUEUE."""
+        return self.url + self.quoted_vhost
 
     @property
     def tls_url(self):
@@ -164,9 +187,7 @@ class Broker:
 
     def program(self, name, *arguments, timeout=120):
         """One of the broker's own programs: its standard output."""
-        return subprocess.run(
-            [f"{PROGRAMS}/{name}", *map(str, arguments)], cwd=self.folder, env=self.environment(), text=True,
-            stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=timeout).stdout  # fmt: skip
+        return _program(self.environment(), name, *arguments, timeout=timeout)
 
     def addresses(self):
         """What a test needs to know, as it is handed to programs."""
@@ -263,6 +284,51 @@ class Broker:
         self.close()
 
 
+class SharedBroker:
+    """A virtual host on a broker that other tests use at the same time, from start() to close(). It is used like a
+    Broker, but cannot be stopped or killed. What is not part of a virtual host, such as users, needs unique names."""
+
+    def __init__(self, told):
+        self.vhost = self.quoted_vhost = f"test-{secrets.token_hex(4)}"
+        self.url = self.vhost_url = told["url"] + self.vhost
+        self.management_url = told["management"]
+        self._environment = told["environment"]
+
+    def start(self):
+        self._manage("PUT", f"vhosts/{self.vhost}")
+        self._manage("PUT", f"permissions/{self.vhost}/guest", configure=".*", write=".*", read=".*")
+        return self
+
+    def close(self):
+        """Deletes the virtual host and everything in it."""
+        with contextlib.suppress(OSError):  # such as a broker that is gone: nothing is left to delete
+            self._manage("DELETE", f"vhosts/{self.vhost}")
+
+    def ctl(self, *arguments, timeout=120):
+        """For the whole broker: name the virtual host where it matters ("-p", broker.vhost)."""
+        return _program(self._environment, "rabbitmqctl", "--quiet", *arguments, timeout=timeout)
+
+    def _manage(self, method, path, **body):
+        token = base64.b64encode(b"guest:guest").decode()
+        request = urllib.request.Request(
+            f"{self.management_url}/api/{path}", json.dumps(body).encode(), method=method,
+            headers={"Authorization": f"Basic {token}", "Content-Type": "application/json"})  # fmt: skip
+        urllib.request.urlopen(request, timeout=120).close()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def shared(management=False):
+    """A broker for a test that does not disturb it: a virtual host of the broker that the tests share, or a Broker of
+    its own if they share none. Not started yet."""
+    told = os.environ.get(SHARED)
+    return SharedBroker(json.loads(told)) if told else Broker(management=management)
+
+
 # ---- the command ----
 
 
@@ -338,8 +404,12 @@ def command_stop(options):
 
 
 def command_run(options):
-    with _broker_of(options) as broker:
-        added = {"HOLDFAST_RABBITMQ": broker.url, "HOLDFAST_RABBITMQ_ADDRESSES": json.dumps(broker.addresses())}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # not at once: to clean up
+    special = options.shovel or options.tls or options.set
+    with _broker_of(options) if special else shared(options.management) as broker:
+        added = {"HOLDFAST_RABBITMQ": broker.url}
+        if isinstance(broker, Broker) and broker.management_url:
+            added[SHARED] = json.dumps(broker.addresses() | {"environment": broker.environment()})
         return subprocess.run(options.command, env=os.environ | added, check=False).returncode
 
 

@@ -28,7 +28,7 @@ RETRY = 'retry = { attempts = 3, first = "100ms", cap = "100ms" }\n'
 class CarriedTest(SystemTest):
     @classmethod
     def setUpClass(cls):
-        cls.broker = rabbitmq.Broker(management=True)
+        cls.broker = rabbitmq.shared(management=True)
         cls.broker.start()
 
     @classmethod
@@ -96,8 +96,8 @@ class CarriedTest(SystemTest):
                 self.queue, self.dead = f"r6.{kind}", f"r6.{kind}.dead"
                 server = self.serve(["true"], f'dead_letter = "{self.dead}"\nkind = "{kind}"')
                 server.ended(server.submit(type="job"))
-                main = self.api("queues/%2f/" + self.queue)
-                dead = self.api("queues/%2f/" + self.dead)
+                main = self.api(f"queues/{self.broker.quoted_vhost}/{self.queue}")
+                dead = self.api(f"queues/{self.broker.quoted_vhost}/{self.dead}")
                 self.assertTrue(main["durable"] and dead["durable"])
                 self.assertEqual(main["arguments"].get("x-dead-letter-exchange"), "")
                 self.assertEqual(main["arguments"].get("x-dead-letter-routing-key"), self.dead)
@@ -144,11 +144,12 @@ class CarriedTest(SystemTest):
         named = pika.BasicProperties(message_id="order-1", headers={"tenant": "blue"})
         for properties in (named, named, pika.BasicProperties(), None):
             self.channel.basic_publish("", self.queue, b'{"by": "pika"}', properties)
-        subprocess.run(["amqp-publish", "--url", self.broker.url + "%2f", "-r", self.queue, "-b", "plain text"],
+        subprocess.run(["amqp-publish", "--url", self.broker.vhost_url, "-r", self.queue, "-b", "plain text"],
                        check=True, timeout=60)  # fmt: skip
         body = {"properties": {}, "routing_key": self.queue, "payload": "from the page", "payload_encoding": "string"}
-        request = urllib.request.Request(self.broker.management_url + "/api/exchanges/%2f/amq.default/publish",
-                                         json.dumps(body).encode(), method="POST")  # fmt: skip
+        request = urllib.request.Request(
+            f"{self.broker.management_url}/api/exchanges/{self.broker.quoted_vhost}/amq.default/publish",
+            json.dumps(body).encode(), method="POST")  # fmt: skip
         request.add_header("Authorization", "Basic " + base64.b64encode(b"guest:guest").decode())
         with urllib.request.urlopen(request, timeout=30) as answer:
             self.assertTrue(json.load(answer)["routed"])
@@ -217,7 +218,7 @@ class CarriedTest(SystemTest):
         task = server.submit(type="job", payload="later", delay="1200ms")
         waiting = self.queue + ".retry.1200"
         eventually("a queue that waits", lambda: self.exists(waiting))
-        arguments = self.api("queues/%2f/" + waiting)["arguments"]
+        arguments = self.api(f"queues/{self.broker.quoted_vhost}/{waiting}")["arguments"]
         self.assertEqual(arguments["x-message-ttl"], 1200)
         self.assertGreater(arguments["x-expires"], 60_000)
         self.assertEqual(server.ended(task)["state"], "succeeded")

@@ -148,7 +148,7 @@ class OverRabbitMq(Consumed):
 
     @classmethod
     def setUpClass(cls):
-        cls.broker = rabbitmq.Broker()
+        cls.broker = rabbitmq.shared()
         cls.broker.start()
 
     @classmethod

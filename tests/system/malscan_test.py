@@ -26,7 +26,7 @@ EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR-STANDARD-" + b"ANTIVIRUS-TEST-FILE!
 class MalscanTest(SystemTest):
     def setUp(self):
         super().setUp()
-        self.broker = rabbitmq.Broker()
+        self.broker = rabbitmq.shared()
         self.addCleanup(self.broker.close)
         self.broker.start()
         self.s3 = S3Server("s3rver", os.path.join(self.folder, "objects"), 0)

@@ -34,7 +34,7 @@ def recover(*arguments, env=None, cwd=None):
 class RecoverTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.broker = rabbitmq.Broker(management=True)
+        cls.broker = rabbitmq.shared(management=True)
         cls.addClassCleanup(cls.broker.close)
         cls.broker.start()
 
@@ -138,18 +138,20 @@ class RecoverTest(unittest.TestCase):
         self.assertEqual(found["expires"][0].headers["x-holdfast-expiration"], "600000")
 
     def test_a_foreign_user_id_is_no_reason_to_be_refused(self):
-        self.broker.ctl("add_user", "bob", "secret-of-bob")
-        self.broker.ctl("set_permissions", "bob", ".*", ".*", ".*")
+        name = f"bob-{os.getpid()}"  # users are of the whole broker, which others may share
+        self.broker.ctl("add_user", name, "secret-of-bob")
+        self.broker.ctl("set_permissions", "-p", self.broker.vhost, name, ".*", ".*", ".*")
         self.letters.declare(self.target)
-        bob = pika.BlockingConnection(pika.URLParameters(self.broker.url.replace("guest:guest", "bob:secret-of-bob")))
+        url = self.broker.url.replace("guest:guest", f"{name}:secret-of-bob")
+        bob = pika.BlockingConnection(pika.URLParameters(url))
         bob.channel().basic_publish("", self.letters.work, b"x",
-                                    pika.BasicProperties(user_id="bob", message_id="of bob"))  # fmt: skip
+                                    pika.BasicProperties(user_id=name, message_id="of bob"))  # fmt: skip
         bob.close()
         self.letters.reject_all(1)
         self.recover("--to", self.target)
         [(properties, _)] = self.letters.take(self.target)
         self.assertIsNone(properties.user_id)
-        self.assertEqual(properties.headers["x-holdfast-user-id"], "bob")
+        self.assertEqual(properties.headers["x-holdfast-user-id"], name)
 
     def test_to_origin_goes_where_the_first_death_was(self):
         exchange = f"{self.letters.name}.exchange"
@@ -368,7 +370,8 @@ class RecoverTest(unittest.TestCase):
         body = {"properties": {"delivery_mode": 2, "headers": {"MessageType": "M"}}, "routing_key": self.letters.work,
                 "payload": "from the management page", "payload_encoding": "string"}  # fmt: skip
         request = urllib.request.Request(
-            f"{self.broker.management_url}/api/exchanges/%2f/amq.default/publish", json.dumps(body).encode(),
+            f"{self.broker.management_url}/api/exchanges/{self.broker.quoted_vhost}/amq.default/publish",
+            json.dumps(body).encode(),
             {"Authorization": "Basic " + base64.b64encode(b"guest:guest").decode(),
              "Content-Type": "application/json"})  # fmt: skip
         with urllib.request.urlopen(request, timeout=60) as answer:

@@ -59,6 +59,7 @@ Pinned::Pinned(int a) : a_{a}, b_{list[at[a]]} {}
 namespace other { const int kMost = 1; }
 }
 """,
+    "tests/conformance/limits.cpp": "namespace {\nint kLimit = 1;\n}\n",
     "src/core/second.cpp": """namespace holdfast {
 struct Late;
 namespace {
@@ -129,6 +130,7 @@ BREACHES = [
     # Each of these clashes with first.cpp or second.cpp above, which come earlier in the alphabet.
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nnamespace {\nstruct Numbers {};\n}\n}\n", 3),
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nconstexpr int kMost = 2;\n}\n", 2),
+    ("unity_clash", "tests/conformance/zbad.cpp", "namespace {\nint kLimit = 2;\n}\n", 2),
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nstatic int kMost{2};\n}\n", 2),
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast::other {\nnamespace {\nenum { kMost };\n}\n}\n", 3),
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nusing ports::State;\n}\n", 2),

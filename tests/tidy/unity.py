@@ -14,13 +14,14 @@ from rules import Finding, Source
 # Two of these are legal if both say the same.
 _REPEATABLE = {"alias", "using", "namespace_alias"}
 _LEAKS = {"using_namespace", "using_enum"}
+_UNITY_FOLDERS = ("src/", "tests/conformance/", "tests/simulation/")  # what is compiled into one target by folder
 
 
 def unity_clash(sources: Iterable[Source]) -> Iterator[tuple[str, Finding]]:
-    """(path, finding) of each name that two .cpp files of one folder of src/ both define in the same namespace."""
+    """(path, finding) of each name that two .cpp files of one folder both define in the same namespace."""
     folders: dict[str, list[Source]] = defaultdict(list)
     for source in sources:
-        if source.path.startswith("src/") and source.is_cpp and not source.path.endswith("_test.cpp"):
+        if source.path.startswith(_UNITY_FOLDERS) and source.is_cpp and not source.path.endswith("_test.cpp"):
             folders[os.path.dirname(source.path)].append(source)
     for folder in sorted(folders):
         yield from _clashes_of_folder(sorted(folders[folder], key=lambda source: (not source.is_header, source.path)))
@@ -94,7 +95,7 @@ def macro(source: Source) -> Iterator[Finding]:
 
 
 def _is_plain_source(source: Source) -> bool:
-    return source.path.startswith("src/") and source.path.endswith(".cpp") and not source.is_test
+    return source.path.startswith(_UNITY_FOLDERS) and source.path.endswith(".cpp") and not source.path.endswith("_test.cpp")
 
 
 _NAMESPACE = re.compile(r"\bnamespace\b\s*([\w:]*)\s*\{")

@@ -7,8 +7,6 @@
 
 namespace holdfast::conformance {
 
-using ports::Field;
-
 std::vector<std::string> Recorder::bodies() const {
   std::vector<std::string> bodies;
   for (const Delivery& delivery : got)
@@ -137,6 +135,7 @@ Message full_message() {
   message.app_id = "shop";
   message.cluster_id = "cluster";
   message.expiration = "3600000";
+  using ports::Field;
   using Value = Field::Value;
   message.headers = {
       {"nothing", Field()},
