@@ -19,6 +19,8 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 
+from processes import end_with_parent, signal_group
+
 CASE_LIMIT_S = 300  # for a case that hangs: the slowest takes a few seconds
 
 _BEGIN = re.compile(r"^\[ RUN      \] (\S+)")
@@ -66,15 +68,16 @@ def run_process(command: list[str], chosen: list[str] | None, limit_s: float, ru
     if chosen is not None:
         env["GTEST_FILTER"] = ":".join(chosen)
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
+                               stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent)  # fmt: skip
     assert process.stdout
+    signal.signal(signal.SIGTERM, lambda *_: (signal_group(process, signal.SIGKILL), sys.exit(1)))
     lines = _lines_until(process.stdout.fileno(), limit_s)
     name, began, said = "", time.monotonic(), list[str]()
     hung, earlier = False, len(run.cases)
     for line in lines:
         if line is None:
             hung = True
-            os.killpg(process.pid, signal.SIGKILL)
+            signal_group(process, signal.SIGKILL)
             break
         if found := _BEGIN.match(line):
             name, began, said = found[1], time.monotonic(), []
@@ -169,6 +172,7 @@ def main() -> int:
     parser.add_argument("--name", default="", help="of the test, if not that of the program")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    end_with_parent()
     command = options.command[options.command[:1] == ["--"] :]
     if not command:
         parser.error("no program")

@@ -3,9 +3,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,6 +33,10 @@ if "--gtest_list_tests" in sys.argv:
 chosen = os.environ.get("GTEST_FILTER", "*").split(":")
 failed = 0
 print("before all", flush=True)
+if "PID_FILE" in os.environ:
+    with open(os.environ["PID_FILE"] + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(os.environ["PID_FILE"] + ".new", os.environ["PID_FILE"])
 for name, how in cases:
     if chosen != ["*"] and name not in chosen:
         continue
@@ -121,6 +128,29 @@ class GtestRun(unittest.TestCase):
         self.assertEqual((found[0] | found[1])["A.two"], "crashed")
 
 
+    def test_SIGTERM_and_the_death_of_its_parent_end_the_program(self) -> None:
+        command = [sys.executable, "-B", os.path.join(HERE, "gtest_run.py"), "--", self.program]
+        for parent_dies in (False, True):
+            with self.subTest(parent_dies=parent_dies):
+                shell = ["sh", "-c", '"$@" & echo $!; wait', "sh", *command] if parent_dies else command
+                env = os.environ | {"CASES": "A.one=hang", "PID_FILE": os.path.join(self.folder, f"pid{parent_dies}")}
+                process = subprocess.Popen(shell, env=env, stdout=subprocess.DEVNULL)
+                wait_until(lambda: os.path.exists(env["PID_FILE"]))
+                with open(env["PID_FILE"], encoding="ascii") as file:
+                    pid = int(file.read())
+                process.send_signal(signal.SIGKILL if parent_dies else signal.SIGTERM)
+                self.assertNotEqual(process.wait(30), 0)
+                wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def wait_until(holds) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError("not within 60 s")
+        time.sleep(0.01)
+
+
 class LanesTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="runner-test-")
@@ -163,6 +193,31 @@ class LanesTest(unittest.TestCase):
         with open(failure.log, encoding="utf-8") as log:
             self.assertEqual(log.read(), "broken\n")
         self.assertFalse(os.path.exists(f"{self.folder}/never"))
+
+    def test_a_stopped_run_ends_what_runs_and_has_not_passed(self) -> None:
+        at = self.folder
+        stages = [Stage("one", "", [self.step("build", BUILD, f"sleep 60 & echo $! > {at}/pid; touch {at}/runs; wait")]),
+                  Stage("two", "", [self.step("tests", TEST, f"touch {at}/never")])]  # fmt: skip
+        lanes = Lanes(stages, os.path.join(at, "logs"), lambda line: None)
+        passed: list[bool] = []
+        run = threading.Thread(target=lambda: passed.append(lanes.run()))
+        run.start()
+        wait_until(lambda: os.path.exists(f"{at}/runs"))
+        lanes.stop()
+        run.join(30)
+        self.assertEqual(passed, [False])
+        with open(f"{at}/pid", encoding="ascii") as file:
+            pid = int(file.read())
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+        self.assertFalse(os.path.exists(f"{at}/never"))
+
+    def test_what_an_earlier_run_wrote_is_gone_before_a_step_begins(self) -> None:
+        file, folder = os.path.join(self.folder, "old.xml"), os.path.join(self.folder, "old")
+        os.mkdir(folder)
+        open(file, "w", encoding="utf-8").close()
+        step = self.step("tests", TEST, f"[ ! -e {file} ] && [ ! -e {folder} ]")
+        step.outputs = [file, folder, os.path.join(self.folder, "never-was")]
+        self.assertIsNone(self.run_stages(Stage("one", "", [step])).failure)
 
     def test_a_step_whose_tests_failed_has_failed_whatever_its_exit_code(self) -> None:
         step = Step("tests", TEST, ["true"], count=lambda *_: Count(passed=5, failed=1))

@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from processes import end_with_parent, signal_group
+
 BUILD, TEST = "build", "test"  # the lanes
 _BUILD_NICENESS = 10  # tests wait for time limits, compilers do not: tests go first
+_END_WITHIN_S = 20  # after SIGTERM; then SIGKILL
 
 
 @dataclass
@@ -79,6 +82,7 @@ class Lanes:
         self._built: set[str] = set()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self.failure: Step | None = None
+        self.stopped = False
 
     def run(self) -> bool:
         """True if every step passed."""
@@ -88,12 +92,13 @@ class Lanes:
             thread.start()
         for thread in threads:
             thread.join()
-        return self.failure is None
+        return self.failure is None and not self.stopped
 
     def stop(self) -> None:
-        with self._changed:
-            for process in self._running.values():
-                _end(process)
+        """Ends what is running; from any thread, and from a signal handler."""
+        self.stopped = True
+        for process in list(self._running.values()):
+            _end(process)
 
     def _run_lane(self, lane: str) -> None:
         for stage in self._stages:
@@ -109,8 +114,9 @@ class Lanes:
 
     def _wait_for_build(self, stage: Stage) -> bool:
         with self._changed:
-            self._changed.wait_for(lambda: stage.name in self._built or self.failure)
-            return self.failure is None
+            while not (stage.name in self._built or self.failure or self.stopped):
+                self._changed.wait(1)  # stop() cannot notify: a signal handler must not take the lock
+            return self.failure is None and not self.stopped
 
     def _carry_out(self, stage: Stage, step: Step) -> bool:
         step.stage = stage.name
@@ -120,11 +126,11 @@ class Lanes:
         began = time.monotonic()
         with open(step.log, "wb") as log:
             with self._changed:
-                if self.failure:
+                if self.failure or self.stopped:
                     return False
                 process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                            env=os.environ | step.env, start_new_session=True,
-                                           preexec_fn=_be_nice if step.lane == BUILD else None)  # fmt: skip
+                                           preexec_fn=_prepare_build if step.lane == BUILD else end_with_parent)
                 self._running[step.lane] = process
             code = process.wait()
         step.seconds = time.monotonic() - began
@@ -148,13 +154,14 @@ class Lanes:
         return True
 
 
-def _be_nice() -> None:
+def _prepare_build() -> None:
     os.nice(_BUILD_NICENESS)
+    end_with_parent()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends a step and all that it has started: it leads a process group."""
-    try:
-        os.killpg(process.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
+    signal_group(process, signal.SIGTERM)
+    insist = threading.Timer(_END_WITHIN_S, signal_group, (process, signal.SIGKILL))
+    insist.daemon = True
+    insist.start()
