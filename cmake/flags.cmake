@@ -28,10 +28,14 @@ function(holdfast_slim program)
 endfunction()
 
 set(HOLDFAST_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize takes them")
+set(HOLDFAST_SANITIZE_IGNORELIST "" CACHE STRING "a file of the tree that says what they leave alone")
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+  if(HOLDFAST_SANITIZE_IGNORELIST)
+    add_compile_options(-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/${HOLDFAST_SANITIZE_IGNORELIST})
+  endif()
   # An empty optional or an index out of range ends the test, as a bad address does.
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()

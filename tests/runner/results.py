@@ -28,7 +28,7 @@ def of_ctest(junit: str, results: str):
 
 def _of_entry(test: ElementTree.Element, results: str) -> Count:
     name, seconds = test.get("name", ""), float(test.get("time", "0"))
-    failed = test.get("status") == "fail"
+    failed = test.get("status") != "run"  # fail, notrun (its program is missing) or disabled
     file = os.path.join(results, f"{name}.json")
     count = Count(slowest=[(seconds, name)])
     if os.path.exists(file):
@@ -41,8 +41,10 @@ def _of_entry(test: ElementTree.Element, results: str) -> Count:
             count.failed = 1
         return count
     said = test.findtext("system-out") or ""
-    ran = sum(int(found) for found in _UNITTEST.findall(said)) or 1
-    count.skipped = sum(int(found) for found in _UNITTEST_SKIPPED.findall(said))
-    count.failed = max(sum(int(found) for found in _UNITTEST_FAILED.findall(said)), 1) if failed else 0
+    summaries = list(_UNITTEST.finditer(said))
+    ran = int(summaries[-1][1]) if summaries else 1
+    end = said[summaries[-1].end() :] if summaries else ""  # what unittest says last; not what a test has printed
+    count.skipped = sum(int(found) for found in _UNITTEST_SKIPPED.findall(end))
+    count.failed = max(sum(int(found) for found in _UNITTEST_FAILED.findall(end)), 1) if failed else 0
     count.passed = max(0, ran - count.skipped - count.failed)
     return count

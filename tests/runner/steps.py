@@ -50,7 +50,8 @@ class Step:
     log: str = ""
     seconds: float = 0.0
     result: Count | None = None
-    failed: bool = False
+    passed: bool = False
+    error: str = ""  # why it could not be carried out
 
 
 @dataclass
@@ -92,7 +93,8 @@ class Lanes:
             thread.start()
         for thread in threads:
             thread.join()
-        return self.failure is None and not self.stopped
+        # Not only "no failure": what was never carried out has not passed.
+        return not self.stopped and all(step.passed for stage in self._stages for step in stage.steps)
 
     def stop(self) -> None:
         """Ends what is running; from any thread, and from a signal handler."""
@@ -105,7 +107,7 @@ class Lanes:
             if lane == TEST and not self._wait_for_build(stage):
                 return
             for step in stage.steps:
-                if step.lane == lane and not self._carry_out(stage, step):
+                if step.lane == lane and not self._passes(stage, step):
                     return
             if lane == BUILD:
                 with self._changed:
@@ -118,40 +120,55 @@ class Lanes:
                 self._changed.wait(1)  # stop() cannot notify: a signal handler must not take the lock
             return self.failure is None and not self.stopped
 
-    def _carry_out(self, stage: Stage, step: Step) -> bool:
+    def _passes(self, stage: Stage, step: Step) -> bool:
         step.stage = stage.name
         step.log = os.path.join(self._logs, f"{stage.name}.{step.name.replace(' ', '_')}.log")
+        try:
+            code = self._carry_out(step)
+            if code is None:
+                return False
+            if step.count:
+                step.result = step.count(step, code)
+        except Exception as error:  # a program or a file that is missing, a result that cannot be read
+            step.error = f"{type(error).__name__}: {error}"
+            step.result = Count(failed=1) if step.lane == TEST else None
+            code = 1
+        with self._changed:
+            if self.failure or self.stopped:  # which has ended this step
+                return False
+            if code != 0 or (step.result and step.result.failed):
+                self.failure = step
+                for other in self._running.values():
+                    _end(other)
+                self._changed.notify_all()
+                return False
+            step.passed = True
+        tests = f"{step.result.passed:6} passed" if step.result else ""
+        if step.result and step.result.skipped:
+            tests += f", {step.result.skipped} skipped"
+        self._say(f"   {stage.name:<8} {step.name:<26} {step.seconds:6.0f} s {tests}".rstrip())
+        return True
+
+    def _carry_out(self, step: Step) -> int | None:
+        """The exit code; None if the run ended before the step began."""
         for path in step.outputs:
             shutil.rmtree(path) if os.path.isdir(path) else pathlib.Path(path).unlink(missing_ok=True)
         began = time.monotonic()
         with open(step.log, "wb") as log:
             with self._changed:
                 if self.failure or self.stopped:
-                    return False
+                    return None
                 process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                            env=os.environ | step.env, start_new_session=True,
                                            preexec_fn=_prepare_build if step.lane == BUILD else end_with_parent)
                 self._running[step.lane] = process
+            if self.stopped:  # just now
+                _end(process)
             code = process.wait()
         step.seconds = time.monotonic() - began
         with self._changed:
             del self._running[step.lane]
-            if self.failure:  # of the other lane, which has ended this step
-                return False
-            if step.count:
-                step.result = step.count(step, code)
-            if code != 0 or (step.result and step.result.failed):
-                step.failed = True
-                self.failure = step
-                for other in self._running.values():
-                    _end(other)
-                self._changed.notify_all()
-                return False
-        tests = f"{step.result.passed:6} passed" if step.result else ""
-        if step.result and step.result.skipped:
-            tests += f", {step.result.skipped} skipped"
-        self._say(f"   {stage.name:<8} {step.name:<26} {step.seconds:6.0f} s {tests}".rstrip())
-        return True
+        return code
 
 
 def _prepare_build() -> None:

@@ -33,7 +33,7 @@ def slowest(stages: list[Stage]) -> list[tuple[float, str]]:
 
 
 def as_table(stages: list[Stage], seconds: float, before: dict | None = None) -> str:
-    """Lines for people. `before` is the JSON of the run before this one, to show growth."""
+    """Lines for people. `before` is the JSON of an earlier run that passed, to show growth."""
     earlier = {row["stage"]: row for row in (before or {}).get("stages", [])}
     lines = [f"{'stage':<10} {'build s':>8} {'test s':>8} {'tests':>7}"]
     for stage in stages:
@@ -63,9 +63,10 @@ def read(path: str) -> dict | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (ValueError, OSError):
-        return None  # cut off by a run that was ended
+            told = json.load(file)
+            return told if told["passed"] and told["stages"] and told["seconds"] else None
+    except (ValueError, KeyError, TypeError, OSError):
+        return None  # of another version, or cut off
 
 
 def write(path: str, told: dict) -> None:

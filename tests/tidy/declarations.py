@@ -88,7 +88,13 @@ def _end_of_statement(tokens: list[_Token], at: int) -> int:
         text = tokens[at].text
         if text == ";":
             return at + 1
-        if text == "=" and tokens[at - 1].text != "operator":
+        if text == "operator":  # its signs are its name: operator== assigns nothing
+            at = _behind_operator(tokens, at)
+            continue
+        if text == "template" and at + 1 < len(tokens) and tokens[at + 1].text == "<":  # nor does a default in its head
+            at = _behind_angles(tokens, at + 1)
+            continue
+        if text == "=":
             assigned = True
         if text == "(":
             called = True
@@ -99,6 +105,16 @@ def _end_of_statement(tokens: list[_Token], at: int) -> int:
             return at
         at = _closing(tokens, at) if text in _OPEN else at + 1
     return at
+
+
+def _behind_operator(tokens: list[_Token], at: int) -> int:
+    """The index of the bracket that opens the parameters of the operator whose keyword is at `at`."""
+    end = at + 1
+    if [token.text for token in tokens[end : end + 2]] == ["(", ")"]:
+        end += 2
+    while end < len(tokens) and tokens[end].text not in ("(", ";"):
+        end += 1
+    return end
 
 
 def _behind_body(tokens: list[_Token], at: int) -> int:
@@ -150,11 +166,7 @@ def _top_level(statement: list[_Token]) -> list[tuple[int, str]]:
     while at < len(statement):
         text = statement[at].text
         if text == "operator":  # its signs are its name
-            end = at + 1
-            if [token.text for token in statement[end : end + 2]] == ["(", ")"]:
-                end += 2
-            while end < len(statement) and statement[end].text != "(":
-                end += 1
+            end = _behind_operator(statement, at)
             found.append((at, "operator" + "".join(token.text for token in statement[at + 1 : end])))
             at = end
             continue

@@ -4,6 +4,7 @@
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -98,6 +99,29 @@ def check_map(root: str) -> Iterator[Finding]:
             yield Finding(page, 1, "map", f"says nothing of src/{room}/: add its row to the table")
 
 
+_ROOM = re.compile(r"holdfast_room(_tests)?\(\s*([\w/]+)")
+_WORD = re.compile(r"\w+")
+
+
+def check_all_is_used(root: str, sources: list[rules.Source]) -> Iterator[Finding]:
+    """Every source of src/ belongs to a target, and every test is run by something."""
+    if not os.path.exists(os.path.join(root, "CMakeLists.txt")):
+        return
+    lists = "\n".join(s.text for s in sources if s.path.endswith(("CMakeLists.txt", ".cmake")) or s.path == "scripts/test")
+    rooms = {(bool(tests), room) for tests, room in _ROOM.findall(lists)}
+    words = set(_WORD.findall(lists))
+    for path in sorted(source.path for source in sources):
+        name, folder = os.path.basename(path), os.path.dirname(path)
+        is_test = name.endswith(("_test.cpp", "_test.py"))
+        if path.startswith("src/") and path.endswith(".cpp") and not name == "main.cpp":
+            if (is_test, folder.removeprefix("src/")) not in rooms:
+                yield Finding(path, 1, "never_built", "no target of CMakeLists.txt has this folder: add it, or move the file")
+        elif path.startswith("tests/") and is_test:
+            stem = name.rsplit(".", 1)[0]
+            if not words & {stem, stem.removesuffix("_test")}:
+                yield Finding(path, 1, "never_run", "no CMakeLists.txt names it, nor does scripts/test: nobody runs it")
+
+
 def check_headers(checked: headers.Headers, every_alone: bool, summary: Summary) -> Iterator[Finding]:
     with summary.timed("includes of libraries"):
         for path, line, advice in checked.missing_includes():
@@ -120,6 +144,7 @@ def check(
         sources = [read(root, path) for path in text_files(root)]
         found = [finding for source in sources for finding in check_text(source)]
         found += check_map(root)
+        found += check_all_is_used(root, sources)
     with summary.timed("unity clashes"):
         found += [Finding(path, line, "unity_clash", advice) for path, (line, advice) in unity.unity_clash(sources)]
     own = [s.path for s in sources if s.is_header and s.path.split("/")[0] in CODE_FOLDERS]

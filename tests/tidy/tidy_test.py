@@ -9,6 +9,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.dirname(__file__))
 import code_text
+import declarations
 import tidy
 
 # A house in order, with everything that looks like a breach and is none.
@@ -40,6 +41,11 @@ void* operator new(std::size_t size);
 namespace holdfast::other_rule_test { namespace {
 int seed = 1;
 TEST(Rule, holds_again) {} } }
+""",
+    "src/core/third_rule_test.cpp": """#define EACH 1
+namespace holdfast::third_rule_test {
+using namespace core;
+TEST(Rule, holds_each) {} }
 """,
     # Nothing here clashes with the file after it.
     "src/core/first.cpp": """#define json own_json
@@ -126,7 +132,10 @@ BREACHES = [
     ("test_namespace", "src/core/bad_test.cpp", "namespace holdfast::not_bad_test {\nTEST(A, b) {}\n}\n", 1),
     ("using_leak", "src/core/bad.cpp", "namespace a {\nusing namespace core;\n}\n", 2),
     ("using_leak", "src/core/bad.cpp", "namespace a {\nnamespace {\nusing namespace core;\n}\n}\n", 3),
+    ("using_leak", "src/core/bad.cpp", "using namespace std::chrono;\n", 1),
+    ("disabled", "src/core/bad_test.cpp", "namespace bad_test {\nTEST(A, DISABLED_b) {}\n}\n", 2),
     ("macro", "src/core/bad.cpp", "#define A 1\n#undef A\n#define B(x) x\n", 3),
+    ("macro", "src/core/bad.cpp", "#define A 1\n#define B 2\n#undef B\n", 1),
     # Each of these clashes with first.cpp or second.cpp above, which come earlier in the alphabet.
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nnamespace {\nstruct Numbers {};\n}\n}\n", 3),
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nconstexpr int kMost = 2;\n}\n", 2),
@@ -138,6 +147,13 @@ BREACHES = [
     ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nnamespace fs = own::files;\n}\n", 2),
     ("unity_clash", "src/core/zbad.cpp",
      "namespace holdfast {\nstatic void add(const int x, const std::string& y = {}) { f(); }\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\nstruct State {};\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\ntemplate <class T> struct Numbers {};\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\ntemplate <class T> concept Numbers = true;\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\n[[maybe_unused]] static int kMost{2};\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast::other {\nenum { kLeast, kMost };\n}\n", 2),
+    ("unity_clash", "src/core/zbad.cpp", "namespace holdfast {\ninline namespace other {\nint kMost;\n}\n}\n", 3),
+    ("unity_clash", "src/core/zbad.cpp", 'namespace holdfast {\nextern "C" {\nint kMost = 1;\n}\n}\n', 3),
 ]  # fmt: skip
 
 
@@ -186,6 +202,24 @@ class Tidy(unittest.TestCase):
         expected = [("src/core/zbad.cpp", 2, "unity_clash"), ("src/core/zbad.cpp", 3, "unity_clash")]
         self.assertEqual([(f.path, f.line, f.rule) for f in found], expected)
         self.assertIn("src/core/offer.hpp:3", found[0].advice)
+
+    def test_a_source_that_no_target_builds_and_a_test_that_nobody_runs_are_found(self) -> None:
+        self.plant(CLEAN | {
+            "src/core/deep/lost.cpp": "int x;\n",
+            "tests/system/lost_test.py": "import unittest\n",
+            "tests/system/found_test.py": "import unittest\n",
+            "tests/system/listed_test.py": "import unittest\n",
+            "tests/CMakeLists.txt": "foreach(name listed other)\nendforeach()\nadd_test(NAME found COMMAND found_test.py)\n",
+            "CMakeLists.txt": "holdfast_room(core PUBLIC x)\nholdfast_room_tests(core)\nholdfast_room(app)\n"
+                              "holdfast_room(io)\n",
+        })  # fmt: skip
+        found = [(f.path, f.rule) for f in tidy.check(self.root, allowed=(), compile_headers=False)]
+        self.assertEqual(found, [("src/core/deep/lost.cpp", "never_built"), ("tests/system/lost_test.py", "never_run")])
+
+    def test_a_disabled_case_is_found(self) -> None:
+        self.plant(CLEAN | {"src/core/off_test.cpp": "namespace off_test {\nTEST(A, b) {}\nTEST(A, DISABLED_c) {}\n}\n"})
+        found = tidy.check(self.root, allowed=(), compile_headers=False)
+        self.assertEqual([(f.path, f.line, f.rule) for f in found], [("src/core/off_test.cpp", 3, "disabled")])
 
     def test_a_room_missing_on_the_map_is_found(self) -> None:
         self.plant(CLEAN | {"src/engine/loop.cpp": "int x;\n"})
@@ -257,6 +291,77 @@ class Tidy(unittest.TestCase):
         self.plant({"src/core/inner.hpp": "#pragma once\nstruct Other {};\n"})
         self.assertEqual(self.headers_found(), [("src/core/outer.hpp", 3, "alone")])
 
+    def test_a_header_lacks_something_that_a_header_before_it_in_the_same_run_has(self) -> None:
+        self.plant({
+            "docs/ARCHITECTURE.md": "src/io/\n",
+            "src/io/trait.hpp": "#pragma once\ntemplate <class T> struct Trait;\n",
+            "src/io/named.hpp": "#pragma once\nstruct Lent;\nLent* lent();\n",
+        })  # fmt: skip
+        # lent.hpp comes before abad.hpp in a run, since it includes more.
+        top = '#pragma once\n#include "io/named.hpp"\n#include "io/trait.hpp"\n'
+        user = '#pragma once\n#include "io/lent.hpp"\n#include "io/abad.hpp"\n'
+        for lent, text, line in (
+            ("struct Lent {};\n", "\nint f(Lent);\n", 2),
+            ("#define LENT 1\n", "\ninline int f() { return LENT; }\n", 2),
+            ("struct Lent { int at; };\n", '\n#include "io/named.hpp"\ninline int f() { return lent()->at; }\n', 3),
+            ("template <> struct Trait<int> {};\n", '\n#include "io/trait.hpp"\ninline Trait<int> value;\n', 3),
+            ("#include <sys/statvfs.h>\n", "\ninline auto f() { struct statvfs a{}; return a.f_bsize; }\n", 2),
+        ):  # fmt: skip
+            for others in ({}, {"src/io/user.hpp": user}):
+                with self.subTest(text=text, others=others):
+                    self.plant(others | {"src/io/lent.hpp": top + lent, "src/io/abad.hpp": "#pragma once" + text})
+                    self.assertEqual(self.headers_found(), [("src/io/abad.hpp", line, "alone")])
+            os.remove(os.path.join(self.root, "src/io/user.hpp"))
+
+    def test_a_finding_stays_until_it_is_fixed(self) -> None:
+        for text in ("#pragma once\n#ifndef __clang__\nint f(Missing);\n#endif\n", "#pragma once\n\nint f(Missing);\n"):
+            self.plant({"include/holdfast/bad.hpp": text, "include/holdfast/good.hpp": "#pragma once\nint g();\n"})
+            first = self.headers_found()
+            self.assertIn(("include/holdfast/bad.hpp", 3, "alone"), first)
+            self.assertEqual(self.headers_found(), first)
+
+    def test_a_header_that_passed_is_compiled_again_with_other_flags(self) -> None:
+        self.plant({"include/holdfast/some.hpp": "#pragma once\n#ifdef OTHER\nint f(Missing);\n#endif\n"})
+        self.assertEqual(self.headers_found(), [])
+        with mock.patch.object(tidy.headers, "FLAGS", [*tidy.headers.FLAGS, "-DOTHER"]):
+            self.assertIn(("include/holdfast/some.hpp", 3, "alone"), self.headers_found())
+
+    def test_headers_of_tests_and_benchmarks_stand_alone_too(self) -> None:
+        self.plant({f"{top}/bad.hpp": "#pragma once\nint f(Missing);\n" for top in ("tests", "bench")})
+        expected = [(f"{top}/bad.hpp", 2, "alone") for top in ("bench", "tests")]
+        self.assertEqual(self.places(compile_headers=True), expected)
+
+    def test_what_a_header_uses_of_libraries_it_must_reach(self) -> None:
+        self.plant({
+            "src/core/far.hpp": "#pragma once\n#include <string>\n",
+            "src/core/near.hpp": '#pragma once\n#include "far.hpp"\n',
+            "tests/support/far.hpp": "#pragma once\n#include <string>\n",
+        })  # fmt: skip
+        for text, lines in (
+            ("std::vector<int> f();\nstd::string g();\n", [2, 3]),
+            ("std::size_t f();\n", [2]),
+            ("#include <vector>\nstd::size_t f();\n", []),  # no container can do without it
+            ("#include <string>\nstd::strong_ordering f();\n", []),  # the standard says that <string> brings it
+            ('#include "near.hpp"\nstd::string f();\n', []),  # through two of ours, beside this one
+            ("#include <support/far.hpp>\nstd::string f();\n", []),
+            ('inline int f() { return ::open("a", O_RDONLY); }\n', [2]),
+            ("re2::RE2* f();\n", [2]),
+            ("namespace re2 { class RE2; }\nre2::RE2* f();\n", []),
+        ):  # fmt: skip
+            with self.subTest(text=text):
+                self.plant({"src/core/some.hpp": "#pragma once\n" + text})
+                checked = tidy.headers.Headers(self.root, ["src/core/some.hpp"])
+                self.assertEqual([line for _, line, _ in checked.missing_includes()], lines)
+
+    def test_the_program_fails_if_there_are_findings_and_hands_its_options_on(self) -> None:
+        finding = tidy.Finding("src/a.cpp", 7, "clock", "ask the Clock")
+        for options, found, code in (([], [finding], 1), (["--every-header-alone"], [], 0)):
+            with (mock.patch.object(tidy, "check", return_value=found) as check, mock.patch("builtins.print"),
+                  mock.patch.object(sys, "argv", ["tidy.py", *options, self.root])):  # fmt: skip
+                self.assertEqual(tidy.main(), code)
+                self.assertEqual(check.call_args.args, (self.root,))
+                self.assertEqual(check.call_args.kwargs["every_header_alone"], bool(options))
+
     def test_a_run_says_what_it_looked_at_and_for_how_long(self) -> None:
         self.plant(CLEAN)
         summary = tidy.Summary()
@@ -274,6 +379,36 @@ class Tidy(unittest.TestCase):
     def test_a_finding_reads_as_compilers_write_theirs(self) -> None:
         finding = tidy.Finding("src/a.cpp", 7, "clock", "ask the Clock")
         self.assertEqual(str(finding), "src/a.cpp:7: clock: ask the Clock")
+
+
+class Declared(unittest.TestCase):
+    def names(self, code: str) -> list[tuple[str, str]]:
+        return [(one.name, one.kind) for one in declarations.declared(code_text.blank(code))]
+
+    def test_names_only_what_stands_at_namespace_scope(self) -> None:
+        after = ("after", "variable")
+        for code, expected in (
+            ("enum class Kind { one, two };", [("Kind", "type")]),
+            ("enum Kind : int { one, two = 3 };", [("Kind", "type"), ("one", "variable"), ("two", "variable")]),
+            ("template <> struct Hash<Key> { int at; };", []),
+            ("template <class T> concept Fits = sizeof(T) > 1;", [("Fits", "type")]),
+            ("[[deprecated]] struct Old { int at; };", [("Old", "type")]),
+            ("struct Outer::Inner { int at; };", []),
+            ("A::A(int a) : a_{a}, b_{2} { int local; }", []),
+            ("template <class T> requires (T::fits) void f(T t) { int local; }", [("f", "function")]),
+            ("bool operator<(A a, B b) { return true; }", [("operator<", "function")]),
+            ("bool operator==(A a, B b) { return true; }", [("operator==", "function")]),
+            ("template <int N = 1> void g() { int local; }", [("g", "function")]),
+            ("auto f = [](int a) { int local; return a; };", [("f", "variable")]),
+        ):  # fmt: skip
+            with self.subTest(code=code):
+                self.assertEqual(self.names(code + "\nint after = 1;\n"), [*expected, after])
+
+    def test_says_what_is_hidden_and_what_is_only_declared(self) -> None:
+        code = "extern int a;\nint b;\nnamespace { namespace inner { int c; } }\nvoid d();\nvoid d() {}\n"
+        found = [(one.name, one.namespace, one.anonymous, one.defines) for one in declarations.declared(code)]
+        self.assertEqual(found, [("a", "", False, False), ("b", "", False, True), ("c", "inner", True, True),
+                                 ("d", "", False, False), ("d", "", False, True)])  # fmt: skip
 
 
 class Blank(unittest.TestCase):

@@ -115,4 +115,13 @@ def test_namespace(source: Source) -> Iterator[Finding]:
                      "around these and their helpers")  # fmt: skip
 
 
-FOR_CODE = (using_leak, macro, test_namespace)
+_DISABLED = re.compile(r"\bTEST(?:_[FP])?\s*\([^)]*\bDISABLED_")
+
+
+def disabled(source: Source) -> Iterator[Finding]:
+    """A case that never runs looks like one that holds."""
+    for found in _DISABLED.finditer(source.code):
+        yield code_text.line_of(source.code, found.start()), "a disabled case tests nothing: fix it or remove it"
+
+
+FOR_CODE = (using_leak, macro, test_namespace, disabled)
