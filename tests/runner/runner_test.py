@@ -335,6 +335,19 @@ class LanesTest(unittest.TestCase):
         step.outputs = [file, folder, os.path.join(self.folder, "never-was")]
         self.assertIsNone(self.run_stages(Stage("one", "", [step])).failure)
 
+    def test_progress_says_what_runs_and_how_far_it_is(self) -> None:
+        at = self.folder
+        wait = f"until [ -e {at}/go ]; do sleep 0.01; done"
+        stages = [Stage("one", "", [self.step("build", BUILD, f"echo '[1/9] a'; echo '[7/9] b'; touch {at}/on; {wait}")])]
+        lanes = Lanes(stages, os.path.join(at, "logs"), lambda line: None)
+        run = threading.Thread(target=lanes.run)
+        run.start()
+        wait_until(lambda: os.path.exists(f"{at}/on"))
+        self.assertRegex(lanes.progress(), r"^   one build \d+ s \[7/9\]$")
+        open(f"{at}/go", "w", encoding="utf-8").close()
+        run.join()
+        self.assertEqual(lanes.progress().strip(), "")
+
     def test_a_command_that_does_not_exist_is_a_failure(self) -> None:
         for lane in (BUILD, TEST):
             step = Step("gone", lane, ["/no/such/program"])

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -82,6 +83,7 @@ class Lanes:
         self._changed = threading.Condition()
         self._built: set[str] = set()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._current: dict[str, tuple[Step, float]] = {}  # by lane: the step, and when it began
         self.failure: Step | None = None
         self.stopped = False
 
@@ -101,6 +103,14 @@ class Lanes:
         self.stopped = True
         for process in list(self._running.values()):
             _end(process)
+
+    def progress(self) -> str:
+        """What is running, for how long, and how far ninja or ctest has come, in one line."""
+        told = []
+        for step, began in list(self._current.values()):
+            far = _how_far(step.log)
+            told.append(f"{step.stage} {step.name} {time.monotonic() - began:.0f} s{f' [{far}]' if far else ''}")
+        return "   " + ", ".join(told)
 
     def _run_lane(self, lane: str) -> None:
         for stage in self._stages:
@@ -162,13 +172,27 @@ class Lanes:
                                            env=os.environ | step.env, start_new_session=True,
                                            preexec_fn=_prepare_build if step.lane == BUILD else end_with_parent)
                 self._running[step.lane] = process
+                self._current[step.lane] = (step, began)
             if self.stopped:  # just now
                 _end(process)
             code = process.wait()
         step.seconds = time.monotonic() - began
         with self._changed:
-            del self._running[step.lane]
+            del self._running[step.lane], self._current[step.lane]
         return code
+
+
+_FAR = re.compile(r"^\s*\[?(\d+/\d+)\]? ", re.M)  # "[12/182] Building", " 12/118 Test"
+
+
+def _how_far(log: str) -> str:
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, os.path.getsize(log) - 20_000))
+            found = _FAR.findall(file.read().decode(errors="replace"))
+    except OSError:
+        return ""
+    return found[-1] if found else ""
 
 
 def _prepare_build() -> None:
