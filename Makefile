@@ -2,7 +2,7 @@
 # lacks (scripts/install, which takes no time when all is there).
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long package simulate torture bench bench-pages bench-peers coverage format lint clean \
-	install install-run
+	deps deps-run
 
 help: ## this text
 	@echo "Holdfast: work that must not get lost."
@@ -14,63 +14,63 @@ help: ## this text
 	@echo "                              build/dev/core_test --gtest_filter='Names.*'"
 	@echo "More: CONTRIBUTING.md and docs/ARCHITECTURE.md"
 
-run: install-run ## build the release, and start a server to play with (PORT=8080)
+run: deps-run ## build the release, and start a server to play with (PORT=8080)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
 	@scripts/run build/release/holdfast
 
-test: install ## test everything that must hold for every change, as continuous integration does
+test: deps ## test everything that must hold for every change, as continuous integration does (20 min)
 	@scripts/test
 
-test-long: install ## test what takes hours: scripts/test-long --list (PARTS="lint fuzz", default: all)
+test-long: deps ## run the tests that take hours (list: scripts/test-long --list; some: PARTS="lint fuzz")
 	@scripts/test-long $(PARTS)
 
-package: install ## build Debian packages of the release, in build/release/package
+package: deps ## build Debian packages of the release, in build/release/package
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
 	@cd build/release && cpack
 
 SEEDS ?= 1..2000
-simulate: install ## run SEEDS=A..B of the simulation (ARGS: --trace, --stats, --bug NAME)
+simulate: deps ## run SEEDS=A..B of the simulation (ARGS: --trace, --stats, --bug NAME)
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev --target simulate
 	@build/dev/tests/simulation/simulate --seeds $(SEEDS) $(ARGS)
 
-bench: install ## measure, each figure beside its target (ARGS: options of Google Benchmark)
+bench: deps ## measure, each figure beside its target (ARGS: options of Google Benchmark)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bench
 	@bench/report.py build/release/bench/holdfast_bench $(ARGS)
 
-bench-pages: install ## the calls behind the dashboard, with a million tasks (ARGS: --calls N, --store FILE)
+bench-pages: deps ## the calls behind the dashboard, with a million tasks (ARGS: --calls N, --store FILE)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin page_store
 	@bench/pages.py build/release/holdfast build/release/bench/page_store $(ARGS)
 
-bench-peers: install ## Holdfast beside BullMQ, bee-queue and Sidekiq on one Redis (ARGS: --json FILE, --quick)
+bench-peers: deps ## Holdfast beside BullMQ, bee-queue and Sidekiq on one Redis (ARGS: --json FILE, --quick)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target holdfast_bin
 	@/usr/bin/python3 -B bench/peers/run.py build/release/holdfast $(ARGS)
 
-torture: install ## kill workers again and again, and look what is left (STORE=redis ROUNDS=100 SEED=1)
+torture: deps ## kill workers again and again, and look what is left (STORE=redis ROUNDS=100 SEED=1)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target torture_victim torture_victim_hasty torture_inspect
 	@tests/torture/$(if $(filter redis,$(STORE)),redis_)torture.py build/release/tests/torture \
 		--rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) $(ARGS)
 
-coverage: install ## line coverage by room, and page by page in build/coverage/html
+coverage: deps ## line coverage by room, and page by page in build/coverage/html
 	@scripts/coverage --html
 
-format: install ## lay out all C++ and the dashboard
+format: deps ## lay out all C++ and the dashboard
 	@scripts/format
 
-lint: install ## layout, clang-tidy and shellcheck; changes nothing
+lint: deps ## layout, clang-tidy and shellcheck; changes nothing
 	@scripts/lint
 
 clean: ## remove build/
 	rm -rf build
 
-install:
+deps: ## install what building and testing needs and this machine lacks (deps-run: what make run needs)
 	@scripts/install
 
-install-run:
+deps-run:
 	@scripts/install run

@@ -20,7 +20,10 @@ def of_ctest(junit: str, results: str):
         del step, code
         total = Count()
         for test in ElementTree.parse(junit).getroot().iter("testcase"):
-            total.add(_of_entry(test, results))
+            entry = _of_entry(test, results)
+            if entry.failed:
+                entry.failures.append(test.get("name", ""))
+            total.add(entry)
         return total
 
     return count

@@ -297,6 +297,7 @@ class LanesTest(unittest.TestCase):
                                    self.step("tests", TEST, f"touch {at}/never")])
         failure = self.run_stages(first, second).failure
         self.assertEqual((failure.stage, failure.name), ("one", "tests"))
+        self.assertEqual((first.state(), second.state()), ("failed", "stopped"))
         self.assertEqual(first.tests().failed, 1)
         self.assertFalse(os.path.exists(f"{at}/later") or os.path.exists(f"{at}/never"))
         self.assertLess(second.seconds(BUILD), 30)
@@ -457,6 +458,7 @@ class Results(unittest.TestCase):
         # core_test 2, ended_test 1, cli 5, carried 11, the corpus 1
         self.assertEqual((found.passed, found.failed, found.skipped), (20, 4, 2))
         self.assertEqual(max(found.slowest), (31.25, "cli"))
+        self.assertEqual(found.failures, ["core_test", "ended_test", "carried"])
 
     def test_what_unittest_says_last_counts_and_not_what_a_test_printed(self) -> None:
         said = "Ran 70 tests in 1s\n\nOK (skipped=9)\nRan 6 tests in 2s\n\nFAILED (failures=2, errors=1)"
@@ -482,7 +484,7 @@ class Results(unittest.TestCase):
         step = Step("tests", TEST, [], seconds=31.0, result=Count(passed=3, failed=1, slowest=[(30.5, "cli")]))
         stages = [Stage("asan", "", [Step("build", BUILD, [], seconds=60.0), step])]
         told = summary.as_json(stages, 91.2, False)
-        self.assertEqual(told["stages"], [{"stage": "asan", "build_seconds": 60, "test_seconds": 31, "tests": 4}])
+        self.assertEqual(told["stages"], [{"stage": "asan", "state": "stopped", "build_seconds": 60, "test_seconds": 31, "tests": 4}])
         self.assertEqual(told["slowest"], [{"seconds": 30.5, "test": "asan: cli"}])
         self.assertEqual((told["passed"], told["seconds"], told["tests"]["failed"]), (False, 91, 1))
         path = os.path.join(self.folder, "summary.json")
@@ -490,7 +492,7 @@ class Results(unittest.TestCase):
         self.assertIsNone(summary.read(path))  # only a run that passed is worth comparing with
         summary.write(path, told | {"passed": True})
         table = summary.as_table(stages, 91.2, summary.read(path))
-        self.assertRegex(table, r"asan +60 +31 +4   before: +60 +31 +4")
+        self.assertRegex(table, r"asan +60 +31 +4   stopped   before: +60 +31 +4")
         self.assertIn("30.5 s  asan: cli", table)
         self.write("summary.json", '{"cut off')
         self.assertIsNone(summary.read(path))

@@ -26,12 +26,14 @@ class Count:
     failed: int = 0
     skipped: int = 0
     slowest: list[tuple[float, str]] = field(default_factory=list)  # seconds, test
+    failures: list[str] = field(default_factory=list)  # names of tests
 
     def add(self, other: "Count") -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.slowest += other.slowest
+        self.failures += other.failures
 
 
 def one_test(step: "Step", code: int) -> Count:
@@ -52,6 +54,7 @@ class Step:
     seconds: float = 0.0
     result: Count | None = None
     passed: bool = False
+    failed: bool = False
     error: str = ""  # why it could not be carried out
 
 
@@ -63,6 +66,13 @@ class Stage:
 
     def seconds(self, lane: str) -> float:
         return sum(step.seconds for step in self.steps if step.lane == lane)
+
+    def state(self) -> str:
+        if all(step.passed for step in self.steps):
+            return "passed"
+        if any(step.failed for step in self.steps):
+            return "failed"
+        return "stopped" if any(step.seconds for step in self.steps) else "not run"
 
     def tests(self) -> Count:
         total = Count()
@@ -148,6 +158,7 @@ class Lanes:
                 return False
             if code != 0 or (step.result and step.result.failed):
                 self.failure = step
+                step.failed = True
                 for other in self._running.values():
                     _end(other)
                 self._changed.notify_all()

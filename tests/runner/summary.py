@@ -17,6 +17,7 @@ def as_json(stages: list[Stage], seconds: float, passed: bool) -> dict:
         "stages": [
             {
                 "stage": stage.name,
+                "state": stage.state(),
                 "build_seconds": round(stage.seconds(BUILD)),
                 "test_seconds": round(stage.seconds(TEST)),
                 "tests": stage.tests().passed + stage.tests().failed,
@@ -39,6 +40,8 @@ def as_table(stages: list[Stage], seconds: float, before: dict | None = None) ->
     for stage in stages:
         tests = stage.tests()
         line = f"{stage.name:<10} {stage.seconds(BUILD):8.0f} {stage.seconds(TEST):8.0f} {tests.passed + tests.failed:7}"
+        if stage.state() != "passed":
+            line += f"   {stage.state()}"
         old = earlier.get(stage.name)
         if old:
             line += f"   before: {old['build_seconds']:>5} {old['test_seconds']:>5} {old['tests']:>6}"
@@ -46,8 +49,9 @@ def as_table(stages: list[Stage], seconds: float, before: dict | None = None) ->
     total = _total(stages)
     lines.append(f"{'together':<10} {seconds:17.0f} {total.passed + total.failed:7}"
                  + (f"   before: {before['seconds']:>11}" if before else ""))  # fmt: skip
-    lines += ["(a stage is built while the one above it is tested)", "", f"the {SLOWEST} slowest tests:"]
-    lines += [f"{s:8.1f} s  {name}" for s, name in slowest(stages)]
+    if len(stages) > 1:
+        lines.append("(a stage may be built while an earlier one is tested)")
+    lines += ["", "the slowest tests:", *(f"{s:8.1f} s  {name}" for s, name in slowest(stages))]
     return "\n".join(lines)
 
 
