@@ -307,7 +307,8 @@ void survives(RabbitMqProcess& process, const BrokerWorld::Open& open, bool kill
     // RabbitMQ 3.10 writes the names of its quorum queues late: when it is killed, one that is a
     // second old comes back empty and without a leader, and keeps every client waiting
     // (rabbitmq-server #15725). That is not what is looked at here.
-    if (killed && kind == QueueWish::Kind::quorum) world.loop.run_for(5s);
+    if (killed && kind == QueueWish::Kind::quorum)
+      world.loop.run_for(15s);  // 5 s are too short when the disk is busy
     if (killed)
       process.kill();
     else
