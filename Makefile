@@ -19,7 +19,7 @@ run: deps-run ## build the release, and start a server to play with (PORT=8080)
 	@cmake --build --preset release --target holdfast_bin
 	@scripts/run build/release/holdfast
 
-test: deps ## test everything that must hold for every change, as continuous integration does (20 min)
+test: deps ## test everything that must hold for every change, as continuous integration does (20 to 25 min)
 	@scripts/test
 
 test-long: deps ## run the tests that take hours (list: scripts/test-long --list; some: PARTS="lint fuzz")
