@@ -23,15 +23,30 @@ class Actions {
       ::sigaction(kServerSignals[at], nullptr, &before_[at]);
   }
   ~Actions() {
+    if (abandoned_) return;
     for (std::size_t at = 0; at < kServerSignals.size(); ++at)
       ::sigaction(kServerSignals[at], &before_[at], nullptr);
   }
+  // Restores nothing.
+  void abandon() { abandoned_ = true; }
   Actions(const Actions&) = delete;
   Actions& operator=(const Actions&) = delete;
 
  private:
   std::array<struct sigaction, kServerSignals.size()> before_{};
+  bool abandoned_ = false;
 };
+
+// Takes signals until the process ends, and does nothing about them. A set that nobody destroys:
+// with the last set of a signal Asio would restore the default action, and the next signal would
+// kill.
+void ignore_from_now_on() {
+  struct Deaf {
+    asio::io_context context;
+    asio::signal_set set{context, SIGINT, SIGTERM};
+  };
+  [[maybe_unused]] static const Deaf* const deaf = std::make_unique<Deaf>().release();
+}
 
 }  // namespace
 
@@ -40,10 +55,15 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
   asio::signal_set set;
   Heard heard;
   std::move_only_function<void()> hung_up;
+  const Afterwards afterwards;
   int count = 0;
 
-  Parts(asio::io_context& context, Heard then, std::move_only_function<void()> then_hung_up)
-      : set(context), heard(std::move(then)), hung_up(std::move(then_hung_up)) {
+  Parts(asio::io_context& context, Heard then, std::move_only_function<void()> then_hung_up,
+        Afterwards then_afterwards)
+      : set(context),
+        heard(std::move(then)),
+        hung_up(std::move(then_hung_up)),
+        afterwards(then_afterwards) {
     for (const int signal : kServerSignals) {
       if (signal != SIGHUP || hung_up) set.add(signal);
     }
@@ -55,13 +75,19 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
       if (error || !self) return;
       self->listen();
       if (signal == SIGHUP) return self->hung_up();
+      if (self->afterwards == Afterwards::ignored_once_heard) {
+        ignore_from_now_on();
+        self->actions.abandon();
+      }
       self->heard(signal, ++self->count);
     });
   }
 };
 
-Signals::Signals(Loop& loop, Heard heard, std::move_only_function<void()> hung_up)
-    : parts_(std::make_shared<Parts>(loop.context(), std::move(heard), std::move(hung_up))) {
+Signals::Signals(Loop& loop, Heard heard, std::move_only_function<void()> hung_up,
+                 Afterwards afterwards)
+    : parts_(std::make_shared<Parts>(loop.context(), std::move(heard), std::move(hung_up),
+                                     afterwards)) {
   parts_->listen();
 }
 

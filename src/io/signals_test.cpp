@@ -1,6 +1,7 @@
 #include "io/signals.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,6 +56,32 @@ TEST(Signals, give_back_what_was_there_before) {
   ::raise(SIGTERM);
   EXPECT_EQ(own_handler_ran, 1);
   ::signal(SIGTERM, before);
+}
+
+// T3: whoever sends it once more does not turn a clean end into a death by signal.
+TEST(Signals, do_not_kill_a_process_that_is_ending_because_of_one) {
+  const auto hear_one_and_raise_more = [] {
+    {
+      Loop loop;
+      const Signals signals(
+          loop, [&](int, int) { loop.stop(); }, nullptr, Signals::Afterwards::ignored_once_heard);
+      loop.post([] { ::raise(SIGTERM); });
+      loop.run();
+    }
+    ::raise(SIGTERM);
+    ::raise(SIGINT);
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(hear_one_and_raise_more(), ::testing::ExitedWithCode(7), "");
+}
+
+TEST(Signals, are_as_before_if_none_was_heard) {
+  const auto before = ::signal(SIGTERM, SIG_DFL);
+  {
+    Loop loop;
+    const Signals signals(loop, [](int, int) {}, nullptr, Signals::Afterwards::ignored_once_heard);
+  }
+  EXPECT_EQ(::signal(SIGTERM, before), SIG_DFL);
 }
 
 TEST(Signals, may_end_while_they_are_heard) {

@@ -170,7 +170,7 @@ Result<void> Service::Parts::set_up() {
         if (count > 1) return node->hurry();
         if (options.on_signal) options.on_signal(signal);
       },
-      options.on_hangup);
+      options.on_hangup, io::Signals::Afterwards::ignored_once_heard);
   auto made = guard_of(config.webhook);
   if (!made) return std::unexpected(std::move(made).error());
   guard = *std::move(made);

@@ -102,10 +102,13 @@ Result<void> TaskWorker::Parts::join_store(node::Node::Work& work) {
 }
 
 Result<void> TaskWorker::Parts::set_up(node::Node::Work& work) {
-  signals = std::make_unique<io::Signals>(node->loop(), [this](int /*signal*/, int count) {
-    if (count > 1) return node->hurry();
-    if (options.on_signal) options.on_signal();
-  });
+  signals = std::make_unique<io::Signals>(
+      node->loop(),
+      [this](int /*signal*/, int count) {
+        if (count > 1) return node->hurry();
+        if (options.on_signal) options.on_signal();
+      },
+      nullptr, io::Signals::Afterwards::ignored_once_heard);
   auto made = guard_of(config.webhook);
   if (!made) return std::unexpected(std::move(made).error());
   guard = *std::move(made);

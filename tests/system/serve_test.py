@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -133,6 +134,13 @@ class SystemTest(unittest.TestCase):
 
 
 class ServeTest(SystemTest):
+    def test_T3_more_signals_do_not_spoil_a_clean_end(self):
+        server = self.serve()
+        while server.process.poll() is None:  # until its very last step
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.001)
+        self.assertEqual(server.end(), 0, "".join(server.log))
+
     def test_commands_run_retry_and_give_up(self):  # T1, T4, C1
         server = self.serve("""
 [task.echo]
