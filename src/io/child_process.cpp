@@ -25,28 +25,6 @@ using Descriptor = asio::posix::stream_descriptor;
 // How long the end of a loop waits for children that it had to kill.
 constexpr int kReapWaitMs = 1000;
 
-// write(2) to a pipe that nobody reads raises SIGPIPE, which would end a program that has not
-// thought of it. Here it is held back, and taken away if it came.
-ssize_t write_quietly(int fd, std::string_view text) noexcept {
-  sigset_t pipe;
-  sigset_t pending;
-  sigset_t before;
-  ::sigemptyset(&pipe);
-  ::sigaddset(&pipe, SIGPIPE);
-  ::sigpending(&pending);
-  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  const ssize_t written = ::write(fd, text.data(), text.size());
-  const int error = errno;
-  if (written < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
-    const timespec now{};
-    while (::sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {
-    }
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return written;
-}
-
 bool is_for_later(int error) noexcept {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
@@ -93,7 +71,6 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
         command_(std::move(command)),
         done_(std::move(done)),
         pidfd_(loop.context()),
-        input_(loop.context()),
         output_(loop.context()),
         error_(loop.context()),
         tail_(command_.kept_error_bytes) {}
@@ -110,11 +87,14 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
   Running& operator=(const Running&) = delete;
 
   [[nodiscard]] Result<void> start() {
-    auto spawned = spawn(command_.arguments, command_.environment, command_.folder);
+    auto spawned = spawn({.arguments = command_.arguments,
+                          .environment = command_.environment,
+                          .folder = command_.folder,
+                          .input = command_.input});
     if (!spawned) return std::unexpected(std::move(spawned.error()));
+    command_.input = std::string();
     boost::system::error_code error;
     take(pidfd_, spawned->pidfd, error);
-    take(input_, spawned->input, error);
     take(output_, spawned->output, error);
     take(error_, spawned->error, error);
     if (error) {
@@ -159,7 +139,6 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
                       [self = shared_from_this()](const boost::system::error_code& error) {
                         if (!error) self->exited();
                       });
-    feed();
     wait_for(output_, &Running::take_output);
     wait_for(error_, &Running::take_error);
   }
@@ -175,24 +154,6 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
     if (grace_) return;
     signal_group(SIGTERM);
     grace_ = loop_.after(command_.grace, [this] { signal_group(SIGKILL); });
-  }
-
-  void feed() {
-    while (fed_ < command_.input.size()) {
-      const auto rest = std::string_view(command_.input).substr(fed_);
-      const ssize_t written = write_quietly(input_.native_handle(), rest);
-      if (written < 0 && is_for_later(errno)) {
-        input_.async_wait(Descriptor::wait_write,
-                          [self = shared_from_this()](const boost::system::error_code& error) {
-                            if (!error && self->input_.is_open()) self->feed();
-                          });
-        return;
-      }
-      if (written < 0) break;  // it does not want more
-      fed_ += static_cast<std::size_t>(written);
-    }
-    input_.close();
-    command_.input = std::string();
   }
 
   void wait_for(Descriptor& from, void (Running::*take)(std::string_view)) {
@@ -240,7 +201,7 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
     signal_group(SIGKILL);
     ChildEnd end;
     reap(end);
-    for (Descriptor* descriptor : {&pidfd_, &input_, &output_, &error_})
+    for (Descriptor* descriptor : {&pidfd_, &output_, &error_})
       if (descriptor->is_open()) descriptor->close();
     drain_.reset();
     grace_.reset();
@@ -264,10 +225,8 @@ class ChildProcess::Running : public std::enable_shared_from_this<Running> {
   Done done_;
   pid_t pid_ = 0;  // 0: not started, or reaped
   Descriptor pidfd_;
-  Descriptor input_;
   Descriptor output_;
   Descriptor error_;
-  std::size_t fed_ = 0;
   std::string output_text_;
   Tail tail_;
   bool output_was_too_long_ = false;

@@ -21,7 +21,7 @@ struct ChildCommand {
   std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // "NAME=value": all that the program gets
   std::string folder = {};                    // to run in; empty: ours
-  std::string input = {};                     // its standard input
+  std::string input = {};  // its standard input, which it gets whole even if we die
   std::size_t most_output_bytes = std::size_t{1} << 20;
   std::size_t kept_error_bytes = std::size_t{8} << 10;
   Duration grace = std::chrono::seconds(5);  // between terminate() and the kill

@@ -3,6 +3,7 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 
 #include "io/fifo_testing.hpp"
 #include "io/loop.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::io::child_process_test {
 namespace {
@@ -86,6 +88,24 @@ TEST(ChildProcess, feeds_a_megabyte_and_reads_it_back) {
   const auto end = run(std::move(command));
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_TRUE(end.output == given);
+}
+
+// N5: it gets all of its input even if we die right after its start. Nothing here runs the loop.
+TEST(ChildProcess, has_its_whole_input_when_it_starts) {
+  for (const std::size_t size : {0UL, 10UL, 4096UL, 65536UL, 65537UL, 3UL << 20}) {
+    const testing::TemporaryFolder folder;
+    const std::string told = folder / "told";
+    Loop loop;
+    auto command = shell("wc -c >" + told + ".new && mv " + told + ".new " + told);
+    command.input = std::string(size, 'x');
+    const auto child = ChildProcess::start(loop, std::move(command), [](const ChildEnd&) {});
+    ASSERT_TRUE(child.has_value());
+    while (::access(told.c_str(), F_OK) != 0)
+      std::this_thread::yield();
+    std::size_t seen = 1;
+    std::ifstream(told) >> seen;
+    EXPECT_EQ(seen, size);
+  }
 }
 
 TEST(ChildProcess, that_does_not_read_its_input_ends_in_peace) {

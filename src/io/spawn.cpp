@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,19 +26,54 @@ struct Pipe {
   UniqueFd write;
 };
 
-// Both ends above the three standard ones, which a process may have closed: the child's dup2 would
-// otherwise overwrite one pipe with another.
+// Moves it above the three standard ones, which a process may have closed: the child's dup2 would
+// otherwise overwrite one pipe with another. False: errno says why.
+bool move_above_standard(UniqueFd& fd) noexcept {
+  if (fd.get() > STDERR_FILENO) return true;
+  const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (moved < 0) return false;
+  fd.reset(moved);
+  return true;
+}
+
 std::expected<Pipe, int> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(errno);
   Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-  for (UniqueFd* end : {&pipe.read, &pipe.write}) {
-    if (end->get() > STDERR_FILENO) continue;
-    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (moved < 0) return std::unexpected(errno);
-    end->reset(moved);
-  }
+  if (!move_above_standard(pipe.read) || !move_above_standard(pipe.write))
+    return std::unexpected(errno);
   return pipe;
+}
+
+bool does_not_block(const UniqueFd& fd) noexcept {
+  return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+// A file in memory, to be read from its beginning.
+std::expected<UniqueFd, int> make_file(std::string_view text) {
+  UniqueFd file(::memfd_create("holdfast-input", MFD_CLOEXEC));
+  if (!file || !move_above_standard(file)) return std::unexpected(errno);
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return std::unexpected(written < 0 ? errno : EIO);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return std::unexpected(errno);
+  return file;
+}
+
+// Something that gives this text and then its end: a pipe if it takes all of it at once, as most do
+// with 64 KiB, else a file in memory.
+std::expected<UniqueFd, int> make_input(std::string_view text) {
+  auto pipe = make_pipe();
+  if (!pipe) return std::unexpected(pipe.error());
+  if (text.empty()) return std::move(pipe->read);
+  if (!does_not_block(pipe->write)) return std::unexpected(errno);
+  const ssize_t written = ::write(pipe->write.get(), text.data(), text.size());
+  if (written >= 0 && static_cast<std::size_t>(written) == text.size())
+    return std::move(pipe->read);
+  return make_file(text);
 }
 
 // Everything the child needs between vfork and exec, made before: it shares our memory, and may
@@ -164,10 +200,6 @@ Result<std::string> file_of(std::span<const std::string> arguments,
   return *std::move(found);
 }
 
-bool does_not_block(const UniqueFd& fd) noexcept {
-  return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK) == 0;
-}
-
 }  // namespace
 
 std::expected<std::string, int> find_program(const std::string& name,
@@ -190,26 +222,27 @@ std::expected<std::string, int> find_program(const std::string& name,
   return std::unexpected(reason);
 }
 
-Result<Spawned> spawn(std::span<const std::string> arguments,
-                      std::span<const std::string> environment, const std::string& folder) {
-  const auto file = file_of(arguments, environment);
+Result<Spawned> spawn(const SpawnPlan& plan) {
+  const auto file = file_of(plan.arguments, plan.environment);
   if (!file) return std::unexpected(file.error());
-  const std::string& program = arguments[0];
+  const std::string& program = plan.arguments[0];
 
-  std::array<Pipe, 4> pipes;
+  auto input = make_input(plan.input);
+  if (!input) return fail_os(kStartProgramOperation, program, input.error());
+  std::array<Pipe, 3> pipes;
   for (Pipe& pipe : pipes) {
     auto made = make_pipe();
     if (!made) return fail_os(kStartProgramOperation, program, made.error());
     pipe = std::move(*made);
   }
-  auto& [input, output, error, report] = pipes;
-  const auto argument_pointers = pointers(arguments);
-  const auto environment_pointers = pointers(environment);
+  auto& [output, error, report] = pipes;
+  const auto argument_pointers = pointers(plan.arguments);
+  const auto environment_pointers = pointers(plan.environment);
   const pid_t pid = start({.file = file->c_str(),
                            .arguments = argument_pointers.data(),
                            .environment = environment_pointers.data(),
-                           .folder = folder.empty() ? nullptr : folder.c_str(),
-                           .input = input.read.get(),
+                           .folder = plan.folder.empty() ? nullptr : plan.folder.c_str(),
+                           .input = input->get(),
                            .output = output.write.get(),
                            .error = error.write.get(),
                            .report = report.write.get(),
@@ -221,17 +254,14 @@ Result<Spawned> spawn(std::span<const std::string> arguments,
   int failed = told.error;
   UniqueFd pidfd(failed != 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (failed == 0 && !pidfd) failed = errno;
-  if (failed == 0 &&
-      !(does_not_block(input.write) && does_not_block(output.read) && does_not_block(error.read)))
-    failed = errno;
+  if (failed == 0 && !(does_not_block(output.read) && does_not_block(error.read))) failed = errno;
   if (failed != 0) {
     ::kill(pid, SIGKILL);  // it is ending, or we cannot watch it
     ::waitpid(pid, nullptr, 0);
-    return fail_os(kStartProgramOperation, told.of_folder ? program + ": in " + folder : program,
-                   failed);
+    return fail_os(kStartProgramOperation,
+                   told.of_folder ? program + ": in " + plan.folder : program, failed);
   }
-  return Spawned{pid, std::move(pidfd), std::move(input.write), std::move(output.read),
-                 std::move(error.read)};
+  return Spawned{pid, std::move(pidfd), std::move(output.read), std::move(error.read)};
 }
 
 }  // namespace holdfast::io
