@@ -42,6 +42,7 @@ struct Runs {
     while (hold && !hooks.stop.stop_requested())
       changed.wait_for(lock, 10ms);
     --under_way;
+    changed.notify_all();
     recovery::Summary summary{.run = "r", .queue = "q"};
     summary.found = 0;
     summary.left = 0;
