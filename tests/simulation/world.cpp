@@ -236,7 +236,9 @@ bool World::drained() const {
 }
 
 void World::drain() {
-  const Duration end = schedule_.elapsed() + kPatience + plan_.lease;
+  // What became due by a clock that was ahead comes that much later, now that the clock is right.
+  const Duration ahead = std::max(jumped_, Duration::zero());
+  const Duration end = schedule_.elapsed() + kPatience + plan_.lease + ahead;
   while (!breach_.is_found() && !drained()) {
     step_and_check();
     if (schedule_.elapsed() < end) continue;
