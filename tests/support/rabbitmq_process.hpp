@@ -88,6 +88,8 @@ class RabbitMqProcess {
   void kill() { order("kill"); }
   void stop() { order("stop"); }
   void start() { order("start"); }
+  // Makes queues that were just declared survive kill().
+  void sync_queues() { order("sync_queues"); }
 
  private:
   static std::vector<std::string> with(std::vector<std::string> words,

@@ -14,7 +14,8 @@ import subprocess
 import tempfile
 import time
 
-from rabbitmq import _die_with_parent, free_ports
+from processes import kill_with_parent
+from rabbitmq import free_ports
 
 READY_WITHIN_S = 60
 
@@ -80,7 +81,7 @@ class RedisServer:
                    "loglevel": "warning", **self.settings}  # fmt: skip
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         self.process = subprocess.Popen(["redis-server", *words], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, preexec_fn=_die_with_parent)  # fmt: skip
+                                        stdout=subprocess.DEVNULL, preexec_fn=kill_with_parent)  # fmt: skip
         end = time.monotonic() + READY_WITHIN_S
         while True:
             try:

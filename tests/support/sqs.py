@@ -8,23 +8,17 @@
 As a command:
     sqs.py run -- COMMAND …              # one for this command; HOLDFAST_SQS is its URL"""
 
-import ctypes
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
 import urllib.request
 
+from processes import kill_with_parent
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG = 1
-
-
-def _die_with_parent():
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Server:
@@ -34,7 +28,7 @@ class Server:
         self.process = subprocess.Popen(
             ["node", f"{ROOT}/tests/support/fauxqs.mjs"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, env=os.environ | {"FAUXQS_PORT": str(port)},
-            preexec_fn=_die_with_parent)  # fmt: skip
+            preexec_fn=kill_with_parent)  # fmt: skip
         said = []
         self.port = None
         for line in self.process.stdout:

@@ -242,6 +242,7 @@ class AwayTest(SystemTest):
         self.broker.start()
         server = self.serve(["cat"])
         server.ended(server.submit(type="job", payload=1))
+        self.broker.sync_queues()
         self.broker.kill()
         status, problem = server.call("POST", "/v1/tasks", {"type": "job", "payload": 2, "key": "k"})
         self.assertEqual(status, 503, problem)
@@ -265,6 +266,7 @@ class AwayTest(SystemTest):
         self.broker.start()
         server = self.serve(["cat"], 'answer = "recorded"')
         server.ended(server.call("POST", "/v1/tasks", {"type": "job"})[1]["id"])
+        self.broker.sync_queues()
         self.broker.kill()
         ids = []
         for n in range(20):
@@ -293,6 +295,7 @@ class AwayTest(SystemTest):
                 server.end(9)
                 server = make()
             if n == 120:
+                self.broker.sync_queues()
                 self.broker.kill()
             if n == 180:
                 self.broker.start()

@@ -48,6 +48,7 @@ class World:
     def __init__(self):
         self.port = None  # changes with every life
         self.is_over = False
+        self.does_not_start = False  # the server: nobody will be answered any more
         self.breaches = []
         self.lock = threading.Lock()
         self.ids = {}  # by key, as the server has answered
@@ -97,6 +98,8 @@ class Caller:
             answer = self.call(method, path, body)
             if answer is not None and answer[0] != 503:
                 return answer
+            if self.world.does_not_start:
+                sys.exit()  # this thread alone
 
     def close(self):
         if self.connection is not None:
@@ -169,6 +172,7 @@ class HttpTorture(unittest.TestCase):
 
     def start(self):
         self.server = Server(self.folder, CONFIG)
+        self.world.does_not_start = self.server.port is None
         self.assertIsNotNone(self.server.port, "".join(self.server.log))
         self.world.port = self.server.port
 

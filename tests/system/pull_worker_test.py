@@ -140,9 +140,9 @@ class Pulling:
         self.assertEqual(other["claims"], [])
         worker.send_signal(signal.SIGTERM)
         self.release("go")
-        done = server.ended(task)
-        self.assertEqual((done["state"], done["crashes"]), ("succeeded", 0), done)
         self.assertEqual(worker.wait(timeout=60), 0)
+        _, done = server.call("GET", f"/v1/tasks/{task}")
+        self.assertEqual((done["state"], done["crashes"]), ("succeeded", 0), done)
 
     def test_N6_a_lost_lease_is_noticed_and_nothing_is_settled(self):
         server = self.serve()

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from judge import Fates, Inspection, Ledgers, judge  # noqa: E402
-from rabbitmq import _die_with_parent as die_with_parent  # noqa: E402
+from processes import kill_with_parent  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 from tcp_proxy import Proxy  # noqa: E402
 from torture import Figures, environment, table  # noqa: E402
@@ -281,7 +281,7 @@ class Chapter:
                 [os.path.join(self.programs, self.victim), url, self.folder, str(self.life),
                  str(self.seed * 1000 + self.life), mode, str(many or self.lease)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(),
-                preexec_fn=die_with_parent)  # fmt: skip
+                preexec_fn=kill_with_parent)  # fmt: skip
         self.living.append(Life(self.life, mode, process, cuts))
 
     def _one_of_them(self) -> Life:

@@ -304,11 +304,7 @@ void survives(RabbitMqProcess& process, const BrokerWorld::Open& open, bool kill
       ASSERT_EQ(sent.fate, Fate::confirmed);
     }
     ASSERT_TRUE(world.until([&] { return recorder.got.size() == 10; }));
-    // RabbitMQ 3.10 writes the names of its quorum queues late: when it is killed, one that is a
-    // second old comes back empty and without a leader, and keeps every client waiting
-    // (rabbitmq-server #15725). That is not what is looked at here.
-    if (killed && kind == QueueWish::Kind::quorum)
-      world.loop.run_for(15s);  // 5 s are too short when the disk is busy
+    if (killed) process.sync_queues();
     if (killed)
       process.kill();
     else
