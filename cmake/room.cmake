@@ -38,19 +38,11 @@ endfunction()
 # All programs whose cases cross threads; the tsan stage builds only these.
 add_custom_target(threads_tests)
 
-# holdfast_test(<name> SOURCES … [LIBS …] LABEL <label> [SHARDS <count>]): one gtest program, run whole as one
-# entry of ctest, or in shards beside each other (tests/runner/gtest_run.py).
+# holdfast_test(<name> SOURCES … [LIBS …] LABEL <label>): one gtest program, run whole as one entry of ctest.
 function(holdfast_test name)
-  cmake_parse_arguments(ARG "" "LABEL;SHARDS" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LIBS" ${ARGN})
   holdfast_test_program(${name} SOURCES ${ARG_SOURCES} LIBS ${ARG_LIBS} LABEL ${ARG_LABEL})
-  if(NOT ARG_SHARDS)
-    holdfast_add_gtest(${name} LABEL ${ARG_LABEL} COMMAND $<TARGET_FILE:${name}>)
-    return()
-  endif()
-  math(EXPR last "${ARG_SHARDS} - 1")
-  foreach(shard RANGE ${last})
-    holdfast_add_gtest(${name}_${shard} LABEL ${ARG_LABEL} SHARD ${shard}/${ARG_SHARDS} COMMAND $<TARGET_FILE:${name}>)
-  endforeach()
+  holdfast_add_gtest(${name} LABEL ${ARG_LABEL} COMMAND $<TARGET_FILE:${name}>)
 endfunction()
 
 # holdfast_test_program(<name> SOURCES … [LIBS …] LABEL <label>): a gtest program; who calls says how it is run.
@@ -66,15 +58,12 @@ function(holdfast_test_program name)
   endif()
 endfunction()
 
-# holdfast_add_gtest(<name> LABEL <label> [SHARD <i>/<n>] COMMAND <program…>): an entry of ctest. The program is the
+# holdfast_add_gtest(<name> LABEL <label> COMMAND <program…>): an entry of ctest. The program is the
 # last word of its command; a command in front of it may start a server for it.
 function(holdfast_add_gtest name)
-  cmake_parse_arguments(ARG "" "LABEL;SHARD" "COMMAND" ${ARGN})
-  if(ARG_SHARD)
-    set(shard --shard ${ARG_SHARD})
-  endif()
+  cmake_parse_arguments(ARG "" "LABEL" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/runner/gtest_run.py
-    --name ${name} ${shard} -- ${ARG_COMMAND})
+    --name ${name} -- ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
 

@@ -8,12 +8,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const source = join(dirname(fileURLToPath(import.meta.url)), "src");
-const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const tests = folders.flatMap(({ name }) =>
-  readdirSync(join(source, name))
-    .filter((file) => file.endsWith("_test.ts"))
-    .map((file) => join(source, name, file)),
-);
+const tests = readdirSync(source, { recursive: true })
+  .filter((file) => file.endsWith("_test.ts"))
+  .map((file) => join(source, file));
 const folder = mkdtempSync(join(tmpdir(), "holdfast-web-"));
 try {
   await build({

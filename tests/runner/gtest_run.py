@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a GoogleTest program whole, or one shard of it, as one test of ctest.
+"""Runs a GoogleTest program whole, as one test of ctest.
 
 Prints what failed cases said, and nothing about those that passed. A crash or a hang is reported with the name of
 the case it was in; the cases behind it still run. A case that the program lists and that did not run is a failure. With
@@ -8,7 +8,7 @@ HOLDFAST_TEST_RESULTS=FOLDER the outcome and duration of each case are written t
 Outcomes are those of GoogleTest's own report (--gtest_output); what the program prints is used only where a crash left
 no report.
 
-Usage: gtest_run.py [--name NAME] [--shard I/N] [--case-limit SECONDS] -- [COMMAND…] PROGRAM
+Usage: gtest_run.py [--name NAME] [--case-limit SECONDS] -- [COMMAND…] PROGRAM
 COMMAND, if there is one, runs the program: it may start a server for it."""
 
 import argparse
@@ -24,7 +24,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from processes import end_with_parent, signal_group
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from processes import end_with_parent, kill_with_parent, signal_group  # noqa: E402
 
 CASE_LIMIT_S = 300  # for a case that hangs: the slowest takes a few seconds
 OUTPUT_LINES = 1000  # kept of a case, and of what is outside of cases
@@ -91,10 +92,13 @@ def how_it_ended(code: int) -> str:
         return f"signal {-code}"
 
 
-def list_cases(program: str) -> list[str]:
-    """All cases but disabled ones, which GoogleTest does not run; tests/tidy lets none pass."""
-    done = subprocess.run([program, "--gtest_list_tests"], env=environment(), capture_output=True, text=True,
-                          errors="replace", check=False)  # fmt: skip
+def list_cases(program: str, limit_s: float) -> list[str]:
+    """All cases. A disabled one is among them: GoogleTest does not run it, so it will be a failure."""
+    try:
+        done = subprocess.run([program, "--gtest_list_tests"], env=environment(), capture_output=True, text=True,
+                              errors="replace", check=False, timeout=limit_s, preexec_fn=kill_with_parent)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{program} --gtest_list_tests: it hung for {limit_s:.0f} s")
     if done.returncode != 0:
         sys.exit(f"{program} --gtest_list_tests: {how_it_ended(done.returncode)}\n{done.stdout}{done.stderr}")
     cases, suite = [], ""
@@ -104,7 +108,7 @@ def list_cases(program: str) -> list[str]:
             cases.append(suite + words)
         elif words.endswith("."):
             suite = words
-    return [name for name in cases if "DISABLED_" not in name]
+    return cases
 
 
 def run_process(command: list[str], chosen: list[str], limit_s: float) -> list[Case]:
@@ -114,7 +118,7 @@ def run_process(command: list[str], chosen: list[str], limit_s: float) -> list[C
         env = environment(GTEST_FILTER=":".join(chosen), GTEST_OUTPUT=f"json:{report_file}")
         process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, start_new_session=True,
-                                   preexec_fn=end_with_parent)  # fmt: skip
+                                   preexec_fn=kill_with_parent)  # fmt: skip
         signal.signal(signal.SIGTERM, lambda *_: (signal_group(process, signal.SIGKILL), sys.exit(1)))
         said, hung = listen(process, set(chosen), limit_s)
         code = process.wait()
@@ -195,9 +199,12 @@ def read_report(path: str) -> list[Case] | None:
     return cases
 
 
-def run_cases(command: list[str], shard: tuple[int, int], limit_s: float) -> list[Case]:
-    index, count = shard
-    chosen = list_cases(command[-1])[index::count]
+def run_cases(command: list[str], limit_s: float) -> list[Case]:
+    chosen = list_cases(command[-1], limit_s)
+    # GoogleTest takes two cases of one name, in two files. What became of which could not be told.
+    twice = [Case(name, "there twice") for name in sorted(set(chosen)) if chosen.count(name) > 1]
+    if twice:
+        return twice
     found: dict[str, Case] = {}
     left = chosen
     while left:
@@ -211,7 +218,7 @@ def run_cases(command: list[str], shard: tuple[int, int], limit_s: float) -> lis
             break
     for name in chosen:
         if name not in found:
-            found[name] = Case(name, "did not run")
+            found[name] = Case(name, "disabled" if "DISABLED_" in name else "did not run")
     return list(found.values())
 
 
@@ -236,7 +243,6 @@ def report(name: str, cases: list[Case]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shard", default="0/1", help="I/N: the I-th of N parts, from 0")
     parser.add_argument("--case-limit", type=float, default=CASE_LIMIT_S, help="seconds, for a case that hangs")
     parser.add_argument("--name", default="", help="of the test, if not that of the program")
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -246,9 +252,8 @@ def main() -> int:
         parser.error("no program")
     end_with_parent()
     sys.stdout.reconfigure(errors="backslashreplace")
-    index, count = map(int, options.shard.split("/"))
     name = options.name or os.path.basename(command[-1])
-    return report(name, run_cases(command, (index, count), options.case_limit))
+    return report(name, run_cases(command, options.case_limit))
 
 
 if __name__ == "__main__":

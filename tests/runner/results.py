@@ -19,8 +19,12 @@ def of_ctest(junit: str, results: str):
     def count(step: Step, code: int) -> Count:
         del step, code
         total = Count()
+        if not list(ElementTree.parse(junit).getroot().iter("testcase")):
+            raise ValueError(f"{junit}: ctest reports no test")
         for test in ElementTree.parse(junit).getroot().iter("testcase"):
             entry = _of_entry(test, results)
+            if not entry.passed and not entry.failed:  # nothing of it ran
+                entry.failed = 1
             if entry.failed:
                 entry.failures.append(test.get("name", ""))
             total.add(entry)

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""Tests of the test runner: a failure is named, a crash says which case it was in, nothing is counted that did not run."""
+"""Tests of the test runner: the order of steps, what a failure or a stop ends, and what is counted."""
 
-import fcntl
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,251 +14,10 @@ from unittest import mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-import gtest_run  # noqa: E402
 import results  # noqa: E402
 import summary  # noqa: E402
 from steps import BUILD, TEST, Count, Lanes, Stage, Step, one_test  # noqa: E402
-
-# Speaks as a GoogleTest program does. Cases are words of CASES: name=behaviour.
-PROGRAM = """#!/usr/bin/env python3
-import json, os, signal, subprocess, sys, time
-cases = [word.split("=") for word in os.environ["CASES"].split()]
-if "--gtest_list_tests" in sys.argv:
-    suite = ""
-    for name, _ in cases:
-        if name.split(".")[0] != suite:
-            suite = name.split(".")[0]
-            print(suite + "."  + ("  # TypeParam = int" if suite == "Typed/0" else ""))
-        print("  " + name.split(".")[1] + ("  # GetParam() = 1" if suite == "Typed/0" else ""))
-    sys.exit(int(os.environ.get("LIST_CODE", "0")))
-chosen = os.environ.get("GTEST_FILTER", "*").split(":")
-failed = 0
-report = []
-print("before all", flush=True)
-if os.environ.get("EARLY") == "crash": os.abort()
-if "PID_FILE" in os.environ:
-    with open(os.environ["PID_FILE"] + ".new", "w") as file:
-        file.write(str(os.getpid()))
-    os.rename(os.environ["PID_FILE"] + ".new", os.environ["PID_FILE"])
-for name, how in cases:
-    if chosen != ["*"] and name not in chosen:
-        continue
-    print(f"[ RUN      ] {name}", flush=True)
-    print(f"said by {name}", flush=True)
-    if how == "crash": os.kill(os.getpid(), signal.SIGSEGV)
-    if how == "exit": os._exit(0)
-    if how == "claim_and_exit": print(f"[       OK ] {name} (1 ms)", flush=True); os._exit(0)
-    if how == "no_newline": print("no newline", end="", flush=True)
-    if how == "quote_run": print("[ RUN      ] Other.case", flush=True)
-    if how == "chatter":
-        while True: print("still here", flush=True); time.sleep(0.01)
-    if how == "close":
-        os.close(1); os.close(2); time.sleep(60)
-    if how == "hang": time.sleep(60)
-    if how == "hang_in_child": subprocess.run(["flock", os.environ["LOCK"], "sleep", "60"])
-    if how == "cut_off": os.write(2, bytes([0xff]) + b" is no UTF-8\\ncut off"); os.abort()
-    if how == "quote_and_fail": print("[       OK ] Other.case (3 ms)", flush=True); how = "fail"
-    if how == "fail": failed += 1
-    end = {"fail": "[  FAILED  ]", "skip": "[  SKIPPED ]"}.get(how, "[       OK ]")
-    param = ", where GetParam() = 1" if how == "fail" and name.startswith("Typed") else ""
-    print(f"{end} {name}{param} (12 ms)", flush=True)
-    suite, case = name.split(".")
-    failures = {"failures": [{"failure": f"{name} is wrong"}]} if how == "fail" else {}
-    report.append({"name": suite, "testsuite": [{"name": case, "status": "RUN", "time": "0.012s",
-                   "result": "SKIPPED" if how == "skip" else "COMPLETED", **failures}]})
-    if how == "last": os._exit(0)
-if "GTEST_OUTPUT" in os.environ:
-    with open(os.environ["GTEST_OUTPUT"].split(":", 1)[1], "w") as file:
-        json.dump({"testsuites": report}, file)
-if os.environ.get("LATE") == "crash": os.kill(os.getpid(), signal.SIGABRT)
-if os.environ.get("LATE") == "exit": sys.exit(1)
-if os.environ.get("LATE") == "hang": time.sleep(60)
-sys.exit(1 if failed else 0)
-"""
-
-
-def assert_released(test: unittest.TestCase, lock: str) -> None:
-    """That no process holds the lock any more: a killed one may need a moment."""
-    with open(lock, encoding="utf-8") as file:
-        for _ in range(200):
-            try:
-                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(0.02)
-    test.fail("a process that was to be ended still runs")
-
-
-class GtestRun(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="runner-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.program = os.path.join(self.folder, "some_test")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        os.chmod(self.program, 0o755)
-
-    def run_it(self, cases: str, *options: str, **env: str) -> tuple[int, str, dict[str, str]]:
-        """The exit code, what was said, and the outcome of each case."""
-        name = options[options.index("--name") + 1] if "--name" in options else "some_test"
-        results_folder = os.path.join(self.folder, "results")
-        done = subprocess.run(
-            [sys.executable, "-B", os.path.join(HERE, "gtest_run.py"), *options, "--", self.program],
-            env=os.environ | {"CASES": cases, "HOLDFAST_TEST_RESULTS": results_folder} | env,
-            capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
-        path = os.path.join(results_folder, f"{name}.json")
-        if not os.path.exists(path):
-            return done.returncode, done.stdout, {}
-        with open(path, encoding="utf-8") as file:
-            found = {case["name"]: case["outcome"] for case in json.load(file)["cases"]}
-        return done.returncode, done.stdout, found
-
-    def test_cases_that_pass_say_nothing(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=skip B.one=pass")
-        self.assertEqual((code, said), (0, "some_test: 2 passed, 0 failed, 1 skipped\n"))
-        self.assertEqual(found, {"A.one": "passed", "A.two": "skipped", "B.one": "passed"})
-
-    def test_a_failed_case_is_named_with_what_it_said(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=fail Typed/0.three=fail")
-        self.assertEqual(code, 1)
-        self.assertIn("said by A.two", said)
-        self.assertIn("FAILED: A.two (failed)", said)
-        self.assertIn("FAILED: Typed/0.three (failed)", said)
-        self.assertNotIn("said by A.one", said)
-        self.assertEqual(found["A.two"], "failed")
-
-    def test_a_crash_names_its_case_and_the_cases_behind_it_still_run(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=crash A.three=pass A.four=crash Typed/0.five=fail")
-        self.assertEqual(code, 1)
-        self.assertIn("--- A.two: crashed\nsaid by A.two\nthe program ended within this case: SIGSEGV", said)
-        self.assertEqual(found, {"A.one": "passed", "A.two": "crashed", "A.three": "passed", "A.four": "crashed",
-                                 "Typed/0.five": "failed"})  # fmt: skip
-
-    def test_a_program_that_ends_early_has_not_passed(self) -> None:
-        code, said, found = self.run_it("A.one=exit A.two=pass")
-        self.assertEqual((code, found), (1, {"A.one": "crashed", "A.two": "passed"}))
-        self.assertIn("the program ended within this case: exit code 0", said)
-
-    def test_a_hang_is_ended_and_named(self) -> None:
-        code, said, found = self.run_it("A.one=hang A.two=pass", "--case-limit", "3")
-        self.assertEqual((code, found), (1, {"A.one": "hung", "A.two": "passed"}))
-        self.assertIn("FAILED: A.one (hung)", said)
-
-    def test_a_crash_behind_the_last_case_is_a_failure(self) -> None:
-        code, said, _ = self.run_it("A.one=pass", LATE="crash")
-        self.assertEqual(code, 1)
-        self.assertIn("the program failed outside of its cases: SIGABRT", said)
-
-    def test_a_crash_behind_the_last_case_is_a_failure_beside_one_that_failed(self) -> None:
-        code, said, _ = self.run_it("A.one=fail", LATE="crash")
-        self.assertEqual(code, 1)
-        self.assertIn("SIGABRT", said)
-
-    def test_a_program_without_cases_is_a_failure(self) -> None:
-        code, said, _ = self.run_it("")
-        self.assertEqual(code, 1)
-        self.assertIn("the program has no cases", said)
-
-    def test_shards_run_each_case_once(self) -> None:
-        cases = "A.one=pass A.two=crash A.three=pass Typed/0.four=pass Typed/0.five=fail"
-        found = [self.run_it(cases, "--shard", f"{index}/2")[2] for index in (0, 1)]
-        self.assertEqual(sorted([*found[0], *found[1]]), sorted(case.split("=")[0] for case in cases.split()))
-        self.assertEqual((found[0] | found[1])["A.two"], "crashed")
-
-    def test_a_list_of_cases_that_breaks_off_is_a_failure(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=pass", "--shard", "0/2", LIST_CODE="3")
-        self.assertEqual((code, said, found), (1, "", {}))
-
-    def test_a_shard_writes_its_results_under_its_own_name(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=pass", "--name", "some_test_1", "--shard", "1/2")
-        self.assertEqual((code, said, found), (0, "some_test_1: 1 passed, 0 failed\n", {"A.two": "passed"}))
-
-    def test_a_hang_is_ended_with_all_that_it_started(self) -> None:
-        lock = os.path.join(self.folder, "lock")
-        self.run_it("A.one=hang_in_child", "--case-limit", "2", LOCK=lock)
-        assert_released(self, lock)
-
-    def test_a_hang_behind_the_last_case_is_a_failure(self) -> None:
-        code, said, _ = self.run_it("A.one=pass", "--case-limit", "2", LATE="hang")
-        self.assertEqual(code, 1)
-        self.assertIn("the program failed outside of its cases: it hung", said)
-
-    def test_an_exit_code_that_no_case_explains_is_a_failure(self) -> None:
-        code, said, found = self.run_it("A.one=pass", LATE="exit")
-        self.assertEqual((code, found), (1, {"A.one": "passed", "(outside of a case)": "failed"}))
-        self.assertIn("the program failed outside of its cases: exit code 1", said)
-
-    def test_a_failure_before_a_crash_is_counted_once(self) -> None:
-        _, _, found = self.run_it("A.one=fail A.two=crash A.three=pass")
-        self.assertEqual(found, {"A.one": "failed", "A.two": "crashed", "A.three": "passed"})
-
-    def test_what_a_crash_said_last_is_shown_even_if_it_is_cut_off(self) -> None:
-        _, said, found = self.run_it("A.one=cut_off")
-        self.assertEqual(found, {"A.one": "crashed"})
-        self.assertIn("said by A.one\n\ufffd is no UTF-8\ncut off\nthe program ended within this case: SIGABRT", said)
-
-    def test_a_case_that_prints_the_end_of_another_one_has_not_ended(self) -> None:
-        code, _, found = self.run_it("A.one=quote_and_fail")
-        self.assertEqual((code, found), (1, {"A.one": "failed"}))
-
-    def test_the_duration_of_a_case_is_in_seconds(self) -> None:
-        self.run_it("A.one=pass")
-        with open(os.path.join(self.folder, "results", "some_test.json"), encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["cases"][0]["seconds"], 0.012)
-
-
-    def test_a_case_that_did_not_run_is_a_failure(self) -> None:
-        for cases in ("A.one=last A.two=pass", "A.one=claim_and_exit A.two=pass"):
-            code, said, found = self.run_it(cases)
-            self.assertEqual(code, 1, said)
-            self.assertEqual(found["A.two"], "passed")  # it was run again
-            self.assertIn("the program failed outside of its cases: exit code 0", said)
-
-    def test_what_a_case_prints_does_not_change_what_is_counted(self) -> None:
-        code, said, found = self.run_it("A.one=no_newline A.two=quote_run A.three=pass Other.case=pass")
-        self.assertEqual((code, set(found.values()), len(found)), (0, {"passed"}, 4), said)
-
-    def test_a_hang_that_talks_and_one_that_has_closed_its_output_are_named(self) -> None:
-        for how in ("chatter", "close"):
-            code, _, found = self.run_it(f"A.one={how} A.two=pass", "--case-limit", "3")
-            self.assertEqual((code, found), (1, {"A.one": "hung", "A.two": "passed"}))
-
-    def test_the_environment_does_not_choose_cases_or_hide_findings_of_sanitizers(self) -> None:
-        for name, value in (("GTEST_FILTER", "A.one"), ("GTEST_TOTAL_SHARDS", "2"), ("TESTBRIDGE_TEST_ONLY", "A.one")):
-            code, _, found = self.run_it("A.one=pass A.two=pass", **{name: value})
-            self.assertEqual((code, len(found)), (0, 2))
-        with mock.patch.dict(os.environ, {"TSAN_OPTIONS": "exitcode=0", "ASAN_OPTIONS": "exitcode=0"}):
-            env = gtest_run.environment()
-        self.assertEqual(env["TSAN_OPTIONS"], "halt_on_error=1")
-        self.assertNotIn("ASAN_OPTIONS", env)
-
-    def test_a_program_that_fails_before_its_first_case_is_not_run_for_ever(self) -> None:
-        code, said, found = self.run_it("A.one=pass A.two=pass", EARLY="crash")
-        self.assertEqual(code, 1)
-        self.assertEqual((found["A.one"], found["A.two"]), ("did not run", "did not run"))
-        self.assertIn("SIGABRT", said)
-
-    def test_SIGTERM_and_the_death_of_its_parent_end_the_program(self) -> None:
-        command = [sys.executable, "-B", os.path.join(HERE, "gtest_run.py"), "--", self.program]
-        for parent_dies in (False, True):
-            with self.subTest(parent_dies=parent_dies):
-                shell = ["sh", "-c", '"$@" & echo $!; wait', "sh", *command] if parent_dies else command
-                env = os.environ | {"CASES": "A.one=hang", "PID_FILE": os.path.join(self.folder, f"pid{parent_dies}")}
-                process = subprocess.Popen(shell, env=env, stdout=subprocess.DEVNULL)
-                wait_until(lambda: os.path.exists(env["PID_FILE"]))
-                with open(env["PID_FILE"], encoding="ascii") as file:
-                    pid = int(file.read())
-                process.send_signal(signal.SIGKILL if parent_dies else signal.SIGTERM)
-                self.assertNotEqual(process.wait(30), 0)
-                wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
-
-
-def wait_until(holds) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError("not within 60 s")
-        time.sleep(0.01)
+from eventually import assert_released, wait_until  # noqa: E402
 
 
 class LanesTest(unittest.TestCase):
@@ -389,6 +146,26 @@ class LanesTest(unittest.TestCase):
         self.run_stages(first, Stage("two", "", [self.step("build", BUILD, script)]))
         assert_released(self, lock)
 
+    def test_what_a_step_has_left_running_is_killed_whatever_became_of_it(self) -> None:
+        for code in (0, 1):
+            with self.subTest(code):
+                lock = os.path.join(self.folder, f"lock{code}")
+                step = Step("tests", TEST, ["sh", "-c", 'setsid sh -c "trap : TERM; exec flock $0 sleep 60" "$0" & '
+                                            f'until [ -e "$0" ]; do sleep 0.01; done; exit {code}', lock], count=one_test)  # fmt: skip
+                said: list[str] = []
+                Lanes([Stage("one", "", [step])], os.path.join(self.folder, "logs"), said.append).run()
+                assert_released(self, lock)
+                self.assertIn("left these running, which were killed: ", said[0])
+
+    def test_a_lane_that_breaks_ends_the_other_one(self) -> None:
+        def refuse(line: str) -> None:
+            raise OSError("nobody reads this")
+
+        steps = [self.step("build", BUILD, "true"), self.step("tests", TEST, "true")]
+        lanes = Lanes([Stage("one", "", steps)], os.path.join(self.folder, "logs"), refuse)
+        with mock.patch("threading.excepthook"):
+            self.assertFalse(lanes.run())
+
     def test_stop_ends_the_steps_of_both_lanes(self) -> None:
         began = [f"{self.folder}/{lane}" for lane in (BUILD, TEST)]
         stages = [Stage("one", "", [self.step("tests", TEST, f"touch {began[1]}; sleep 60")]),
@@ -423,6 +200,55 @@ class LanesTest(unittest.TestCase):
             self.assertEqual(step.result.slowest, [(step.seconds, "check")])
             self.assertTrue(0.2 <= step.seconds < 30, step.seconds)
 
+    def test_a_step_that_ignores_SIGTERM_is_killed(self) -> None:
+        lock = f"{self.folder}/lock"
+        script = f"trap '' TERM; exec 9>{lock}; flock 9; touch {lock}.held; sleep 60"
+        lanes = Lanes([Stage("one", "", [self.step("tests", TEST, script)])], os.path.join(self.folder, "logs"), print)
+        running = threading.Thread(target=lanes.run, daemon=True)
+        running.start()
+        wait_until(lambda: os.path.exists(f"{lock}.held"))
+        with mock.patch("steps._END_WITHIN_S", 0.2):
+            lanes.stop()
+        running.join(20)
+        self.assertFalse(running.is_alive())
+        assert_released(self, lock)
+
+    def test_the_environment_of_a_step_goes_before_that_of_the_run(self) -> None:
+        step = Step("tests", TEST, ["sh", "-c", 'echo "$GIVEN"'], env={"GIVEN": "to the step"})
+        with mock.patch.dict(os.environ, {"GIVEN": "to the run"}):
+            self.run_stages(Stage("one", "", [step]))
+        self.assertEqual(self.log_of(step), "to the step\n")
+
+    def test_steps_of_both_lanes_end_with_a_run_that_is_killed(self) -> None:
+        program = ("import sys; sys.path.insert(0, sys.argv[1]); from steps import *\n"
+                   "step = Step('step', sys.argv[2], ['sh', '-c', 'echo $$; exec sleep 90'])\n"
+                   "Lanes([Stage('one', '', [step])], sys.argv[3], print).run()")  # fmt: skip
+        for lane in (BUILD, TEST):
+            with self.subTest(lane):
+                logs = os.path.join(self.folder, lane)
+                log = os.path.join(logs, "one.step.log")
+                process = subprocess.Popen([sys.executable, "-B", "-c", program, HERE, lane, logs])
+                wait_until(lambda: os.path.exists(log) and os.path.getsize(log))
+                with open(log, encoding="ascii") as file:
+                    pid = int(file.read())
+                process.kill()
+                process.wait()
+                wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+
+    def test_a_step_that_is_just_being_started_is_stopped_too(self) -> None:
+        lanes = Lanes([Stage("one", "", [self.step("tests", TEST, "sleep 40")])], os.path.join(self.folder, "logs"), print)
+        start = subprocess.Popen
+
+        def start_and_stop(*arguments, **options) -> subprocess.Popen:
+            process = start(*arguments, **options)
+            lanes.stop()  # as a signal handler may, before the process is known
+            return process
+
+        began = time.monotonic()
+        with mock.patch("steps.subprocess.Popen", start_and_stop):
+            self.assertFalse(lanes.run())
+        self.assertLess(time.monotonic() - began, 30)
+
 
 JUNIT = """<testsuite>
   <testcase name="core_test" time="2.5" status="run"><system-out>core_test: 2 passed</system-out></testcase>
@@ -434,6 +260,9 @@ JUNIT = """<testsuite>
 
 
 class Results(unittest.TestCase):
+    TOLD = {"passed": True, "seconds": 1,
+            "stages": [{"stage": "one", "build_seconds": 1, "test_seconds": 2, "tests": 3}]}  # fmt: skip
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="runner-test-")
         self.addCleanup(folder.cleanup)
@@ -496,6 +325,29 @@ class Results(unittest.TestCase):
         self.assertIn("30.5 s  asan: cli", table)
         self.write("summary.json", '{"cut off')
         self.assertIsNone(summary.read(path))
+
+    def test_an_error_outside_of_its_cases_takes_no_case_of_another_script_away(self) -> None:
+        said = "Ran 0 tests in 0s\n\nFAILED (errors=1)"  # of setUpClass
+        found = self.count(f'<s><testcase name="a" time="1" status="fail"><system-out>{said}</system-out></testcase></s>')
+        self.assertEqual((found.passed, found.failed), (0, 1))
+
+    def test_a_summary_that_cannot_be_written_leaves_the_one_before(self) -> None:
+        path, told = os.path.join(self.folder, "summary.json"), dict(self.TOLD)
+        summary.write(path, told)
+        with self.assertRaises(TypeError):
+            summary.write(path, told | {"slowest": object()})
+        self.assertEqual(summary.read(path), told)
+
+
+class Processes(unittest.TestCase):
+    def test_a_server_is_killed_with_the_test_that_started_it(self) -> None:
+        program = ("import subprocess, sys; sys.path.insert(0, sys.argv[1]); from processes import kill_with_parent\n"
+                   "subprocess.run(['sh', '-c', 'trap \"\" TERM; echo $$; exec sleep 90'], preexec_fn=kill_with_parent)")
+        support = os.path.join(os.path.dirname(HERE), "support")
+        with subprocess.Popen([sys.executable, "-B", "-c", program, support], stdout=subprocess.PIPE) as process:
+            pid = int(process.stdout.readline())
+            process.kill()
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
 
 
 if __name__ == "__main__":

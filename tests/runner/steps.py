@@ -1,21 +1,31 @@
-"""Runs the steps of a test run: each with its output in a log, in two lanes that go on beside each other."""
+"""Runs the steps of a test run: each with its output in a log, in two lanes that go on beside each other. What a step has
+started ends with it."""
 
+import fcntl
+import itertools
 import os
 import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from processes import end_with_parent, signal_group
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from processes import end_with_parent, kill_marked, signal_group  # noqa: E402
 
 BUILD, TEST = "build", "test"  # the lanes
 _BUILD_NICENESS = 10  # tests wait for time limits, compilers do not: tests go first
 _END_WITHIN_S = 20  # after SIGTERM; then SIGKILL
+_MARK = "HOLDFAST_TEST_STEP"  # an environment variable that tells the processes of a step from all others
+# Variables of whoever starts the run that would change what is built or tested.
+_FOREIGN = ("HOLDFAST_", "GTEST_", "TESTBRIDGE_", "CTEST_", "RC_PARAMS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
+            "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "NODE_OPTIONS", "NODE_TEST_", "PYTHON", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
+            "LDFLAGS", "MAKEFLAGS", "MFLAGS")  # fmt: skip
 
 
 @dataclass
@@ -58,6 +68,23 @@ class Step:
     error: str = ""  # why it could not be carried out
 
 
+def check(name: str, *command: str, **env: str) -> Step:
+    """A step that is one test by itself."""
+    return Step(name, TEST, list(command), count=one_test, env=env)
+
+
+def build(preset: str, *targets: str, folder: str = "", options: tuple[str, ...] = ()) -> list[Step]:
+    """Configures a preset, in its own folder or in another one, and builds these targets or all of them."""
+    which = f" {preset}" if folder else ""  # a stage may build several
+    folder = folder or f"build/{preset}"
+    chosen = ["--target", *targets] if targets else []
+    keep_going = ["--", "-k", "0"]  # all errors at once
+    return [
+        Step(f"configure{which}", BUILD, ["cmake", "--preset", preset, "-B", folder, *options]),
+        Step(f"build{which}", BUILD, ["cmake", "--build", folder, "-j", str(os.cpu_count()), *chosen, *keep_going]),
+    ]
+
+
 @dataclass
 class Stage:
     name: str
@@ -93,6 +120,7 @@ class Lanes:
         self._changed = threading.Condition()
         self._built: set[str] = set()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._marks = itertools.count(1)
         self._current: dict[str, tuple[Step, float]] = {}  # by lane: the step, and when it began
         self.failure: Step | None = None
         self.stopped = False
@@ -106,13 +134,19 @@ class Lanes:
         for thread in threads:
             thread.join()
         # Not only "no failure": what was never carried out has not passed.
-        return not self.stopped and all(step.passed for stage in self._stages for step in stage.steps)
+        ran = all(step.passed for stage in self._stages for step in stage.steps)
+        return ran and not self.stopped and not self.failure
 
     def stop(self) -> None:
         """Ends what is running; from any thread, and from a signal handler."""
         self.stopped = True
         for process in list(self._running.values()):
             _end(process)
+
+    def stop_on_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup does with SIGHUP
+                signal.signal(number, lambda *_: self.stop())
 
     def progress(self) -> str:
         """What is running, for how long, and how far ninja or ctest has come, in one line."""
@@ -123,6 +157,13 @@ class Lanes:
         return "   " + ", ".join(told)
 
     def _run_lane(self, lane: str) -> None:
+        try:
+            self._run_steps(lane)
+        except BaseException:  # the other lane must not wait for this one
+            self.stop()
+            raise
+
+    def _run_steps(self, lane: str) -> None:
         for stage in self._stages:
             if lane == TEST and not self._wait_for_build(stage):
                 return
@@ -141,7 +182,7 @@ class Lanes:
             return self.failure is None and not self.stopped
 
     def _passes(self, stage: Stage, step: Step) -> bool:
-        step.stage = stage.name
+        step.stage, step.passed, step.failed = stage.name, False, False
         step.log = os.path.join(self._logs, f"{stage.name}.{step.name.replace(' ', '_')}.log")
         try:
             code = self._carry_out(step)
@@ -155,6 +196,7 @@ class Lanes:
             code = 1
         with self._changed:
             if self.failure or self.stopped:  # which has ended this step
+                step.result = None
                 return False
             if code != 0 or (step.result and step.result.failed):
                 self.failure = step
@@ -175,18 +217,22 @@ class Lanes:
         for path in step.outputs:
             shutil.rmtree(path) if os.path.isdir(path) else pathlib.Path(path).unlink(missing_ok=True)
         began = time.monotonic()
+        mark = f"{os.getcwd()}#{os.getpid()}-{next(self._marks)};"
         with open(step.log, "wb") as log:
             with self._changed:
                 if self.failure or self.stopped:
                     return None
                 process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                           env=os.environ | step.env, start_new_session=True,
+                                           env=environment() | step.env | {_MARK: mark}, start_new_session=True,
                                            preexec_fn=_prepare_build if step.lane == BUILD else end_with_parent)
                 self._running[step.lane] = process
                 self._current[step.lane] = (step, began)
             if self.stopped:  # just now
                 _end(process)
             code = process.wait()
+            left = kill_marked(f"{_MARK}={mark}")
+        if left and not self.stopped:
+            self._say(f"   {step.stage:<8} {step.name:<26} left these running, which were killed: {', '.join(left)}")
         step.seconds = time.monotonic() - began
         with self._changed:
             del self._running[step.lane], self._current[step.lane]
@@ -204,6 +250,36 @@ def _how_far(log: str) -> str:
     except OSError:
         return ""
     return found[-1] if found else ""
+
+
+def say(text: str) -> None:
+    """Prints a line in place of the line of progress. If nobody reads it any more, the run goes on in silence."""
+    try:
+        print(f"\r\033[K{text}" if sys.stdout.isatty() else text, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def kill_what_was_left() -> list[str]:
+    """What an earlier run in this folder, which was killed itself, has left running. The caller holds the lock."""
+    return kill_marked(f"{_MARK}={os.getcwd()}#")
+
+
+def lock_tree() -> int | None:
+    """A lock on all that runs tests in this folder, until the process ends; None if another one has it."""
+    os.makedirs("build", exist_ok=True)
+    lock = os.open("build/test.lock", os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def environment() -> dict[str, str]:
+    """Ours, without what would change what a step does."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
 
 
 def _prepare_build() -> None:

@@ -68,7 +68,8 @@ def read(path: str) -> dict | None:
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-            return told if told["passed"] and told["stages"] and told["seconds"] else None
+            figures = [(row["stage"], row["build_seconds"], row["test_seconds"], row["tests"]) for row in told["stages"]]
+            return told if told["passed"] and figures and told["seconds"] >= 0 else None
     except (ValueError, KeyError, TypeError, OSError):
         return None  # of another version, or cut off
 
