@@ -100,8 +100,8 @@ class Inspector {
 
   Result<Inspection> run() {
     if (const auto sound = check_file(path_); !sound) return std::unexpected(sound.error());
-    auto lock =
-        options_.repair ? OwnerLock::take(path_, "holdfast verify") : OwnerLock::share(path_);
+    auto lock = options_.repair ? OwnerLock::take(path_, "holdfast verify", clock_)
+                                : OwnerLock::share(path_, clock_);
     if (!lock) return std::unexpected(lock.error());
     if (const auto looked = look_through_damage(); !looked) {
       return std::unexpected(looked.error());

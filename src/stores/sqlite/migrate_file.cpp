@@ -9,7 +9,7 @@ namespace holdfast::stores::sqlite {
 
 Result<Migration> migrate_file(const std::string& path, Clock& clock) {
   if (const auto sound = check_file(path); !sound) return std::unexpected(sound.error());
-  const auto lock = OwnerLock::take(path, "holdfast migrate");
+  const auto lock = OwnerLock::take(path, "holdfast migrate", clock);
   if (!lock) return std::unexpected(lock.error());
   try {
     Database database(path, Database::Mode::write);

@@ -60,7 +60,7 @@ void prepare(Database& database, const std::string& synchronous) {
 Result<ports::OpenStore> open(const Options& options, Clock& clock, bool* new_file) {
   const std::string& path = options.path;
   if (path.empty()) return fail(ErrorCode::invalid_argument, "open", "the store has no path");
-  auto lock = OwnerLock::take(path, options.address);
+  auto lock = OwnerLock::take(path, options.address, clock);
   if (!lock) return std::unexpected(lock.error());
   const auto made = make_private_file(path);
   if (!made) return std::unexpected(made.error());

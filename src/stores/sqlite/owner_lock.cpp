@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +14,12 @@
 
 namespace holdfast::stores::sqlite {
 namespace {
+
+// How long a lock may outlive its owner. A process that is killed while it starts a command leaves
+// a child that shares its files for a moment, until the child becomes the command or is killed,
+// too.
+constexpr Duration kOutlives = std::chrono::seconds(5);
+constexpr Duration kTryAgain = std::chrono::milliseconds(5);
 
 std::string lock_path(const std::string& path) {
   return path + ".lock";
@@ -29,16 +37,50 @@ OwnerLock::Owner parse(std::string_view text) {
   return owner;
 }
 
-std::unexpected<Error> in_use(const std::string& path, const OwnerLock::Owner& owner) {
-  return fail(ErrorCode::conflict, "open " + path,
-              "is in use by " + describe(owner) +
-                  ": an embedded store has one owner; ask that one, or stop it first");
-}
-
 OwnerLock::Owner read_owner(int file) {
   char text[512] = {};
   const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
   return parse(std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0));
+}
+
+// Whether it is there and not only waits for its parent to notice its end.
+bool is_running(std::int64_t pid) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return false;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string status;
+  std::getline(file, status);
+  const std::size_t name_end =
+      status.rfind(')');  // "4711 (name) Z ...": a name may contain anything
+  return name_end == std::string::npos || !status.substr(name_end + 1).starts_with(" Z");
+}
+
+std::unexpected<Error> in_use(const std::string& path, const OwnerLock::Owner& owner) {
+  std::string why = "is in use by " + describe(owner) +
+                    ": an embedded store has one owner; ask that one, or stop it first";
+  if (owner.pid > 0 && !is_running(owner.pid)) {
+    why = "is locked, but not by its last owner: " + describe(owner) +
+          " is not running here. Another command may be looking at the file, or the owner runs in "
+          "another container; \"fuser " +
+          lock_path(path) + "\" shows who has the lock";
+  }
+  return fail(ErrorCode::conflict, "open " + path, std::move(why));
+}
+
+// At once if nobody has it or its owner is running.
+Result<void> lock_for(int file, int how, const std::string& path, Clock& clock) {
+  const SteadyTime until = saturating_add(clock.now(), kOutlives);
+  while (::flock(file, how | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) {
+      return fail(ErrorCode::unavailable, "open " + path,
+                  "cannot lock " + lock_path(path) + ": " + std::strerror(errno));
+    }
+    const OwnerLock::Owner owner = read_owner(file);
+    if ((owner.pid > 0 && is_running(owner.pid)) || clock.now() >= until)
+      return in_use(path, owner);
+    clock.sleep_for(kTryAgain);
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,7 +91,8 @@ std::string describe(const OwnerLock::Owner& owner) {
   return text;
 }
 
-Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& address) {
+Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& address,
+                                  Clock& clock) {
   const std::string name = lock_path(path);
   const int file =
       ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
@@ -58,9 +101,8 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
                 "cannot make the lock file " + name + ": " + std::strerror(errno));
   }
   OwnerLock lock(file);
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    return in_use(path, read_owner(file));
-  }
+  if (const auto locked = lock_for(file, LOCK_EX, path, clock); !locked)
+    return std::unexpected(locked.error());
   lock.held_ = true;
   const std::string text = std::to_string(::getpid()) + " " + address + "\n";
   const bool written = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) ==
@@ -72,14 +114,15 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
   return lock;
 }
 
-Result<OwnerLock> OwnerLock::share(const std::string& path) {
+Result<OwnerLock> OwnerLock::share(const std::string& path, Clock& clock) {
   OwnerLock lock(::open(lock_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (lock.file_ < 0) {
     if (errno == ENOENT) return lock;
     return fail(ErrorCode::unavailable, "open " + path,
                 "cannot read the lock file " + lock_path(path) + ": " + std::strerror(errno));
   }
-  if (::flock(lock.file_, LOCK_SH | LOCK_NB) != 0) return in_use(path, read_owner(lock.file_));
+  if (const auto locked = lock_for(lock.file_, LOCK_SH, path, clock); !locked)
+    return std::unexpected(locked.error());
   return lock;
 }
 
