@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <holdfast/retry/wait.hpp>
@@ -56,6 +57,13 @@ Run::~Run() = default;
 void Run::received(std::vector<ports::Delivery> deliveries) {
   last_received_ = parts_.clock.now();
   empty_since_.reset();
+  if (nobodys_.empty()) return take_all(std::move(deliveries));
+  // After a lost connection: among these are the originals of copies that the broker has not
+  // answered yet. Sent again before that answer, a message would be there twice, and nobody told.
+  std::ranges::move(deliveries, std::back_inserter(deferred_));
+}
+
+void Run::take_all(std::vector<ports::Delivery> deliveries) {
   for (ports::Delivery& delivery : deliveries) {
     if (ending_) break;  // handed back with all that is left when the consumer is closed
     take(std::move(delivery));
@@ -359,19 +367,22 @@ void Run::send_again() {
 
 // Its delivery is void since the connection was lost: the message comes again.
 void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
-  auto node = nobodys_.extract(tag);
+  const auto node = nobodys_.extract(tag);
   if (node.empty()) return;
-  Entry& entry = node.mapped();
-  if (result.fate != Fate::confirmed && result.fate != Fate::unknown) return;
-  const bool is_there = result.fate == Fate::confirmed;
-  if (entry.purpose != Entry::Purpose::recover) {
-    ++summary_.duplicates;
-    return;
+  if (result.fate == Fate::confirmed || result.fate == Fate::unknown) {
+    const Entry& entry = node.mapped();
+    const bool is_there = result.fate == Fate::confirmed;
+    // At the end nobody is left to know its original again: the next run sends it once more.
+    if (entry.purpose != Entry::Purpose::recover || ending_) ++summary_.duplicates;
+    if (entry.purpose == Entry::Purpose::recover) {
+      memory_.note(
+          entry.identity,
+          {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown, .life = life_ - 1});
+      if (is_there) count_recovered(entry);
+      settle_soon();
+    }
   }
-  memory_.note(entry.identity, {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown,
-                                .life = life_ - 1});
-  if (is_there) count_recovered(entry);
-  settle_soon();
+  if (nobodys_.empty()) take_all(std::exchange(deferred_, {}));
 }
 
 // Acknowledging, all of one turn together, and after their lines of the journal.

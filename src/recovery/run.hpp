@@ -145,6 +145,7 @@ class Run final : private ports::Receiver {
   void begin_consuming();
 
   // What becomes of one message.
+  void take_all(std::vector<ports::Delivery> deliveries);
   void take(ports::Delivery delivery);
   void look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery);
   void bring_back(Entry entry, ports::Delivery delivery);
@@ -204,6 +205,7 @@ class Run final : private ports::Receiver {
   std::map<ports::DeliveryTag, Entry> in_flight_;  // sent, and not answered
   std::map<ports::DeliveryTag, Entry> troubled_;   // to be sent again, before those that wait
   std::map<ports::DeliveryTag, Entry> nobodys_;    // sent, and their delivery is void by now
+  std::vector<ports::Delivery> deferred_;          // until it is known what became of those
   std::vector<ports::DeliveryTag> to_acknowledge_;
   std::string journal_lines_;
   bool settling_ = false;

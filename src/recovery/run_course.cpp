@@ -93,6 +93,7 @@ void Run::interrupted(const Error& why) {
   in_flight_.clear();
   troubled_.clear();
   waiting_.clear();
+  deferred_.clear();
   to_acknowledge_.clear();
   pending_ = 0;
   held_ = {};
@@ -119,7 +120,7 @@ void Run::tick() {
   tick_later();
   const SteadyTime now = parts_.clock.now();
   const bool quiet = is_quiet();
-  const bool busy = !consuming_ || !in_flight_.empty() || !troubled_.empty();
+  const bool busy = !consuming_ || !in_flight_.empty() || !troubled_.empty() || !nobodys_.empty();
   // What comes again and again, since connections do not last, is no progress either.
   const bool in_a_circle = quiet && life_ != progress_life_;
   if (!busy && !in_a_circle) last_progress_ = now;
@@ -143,7 +144,7 @@ void Run::tick() {
 
 bool Run::is_quiet() const {
   return consuming_ && !ending_ && waiting_.empty() && in_flight_.empty() && troubled_.empty() &&
-         to_acknowledge_.empty();
+         nobodys_.empty() && to_acknowledge_.empty();
 }
 
 void Run::look_at_depth(SteadyTime now) {
@@ -221,7 +222,7 @@ void Run::close_when_idle() {
 void Run::close() {
   if (std::exchange(closing_, true)) return;
   finishes_waiting_ = false;
-  summary_.duplicates += in_flight_.size();
+  summary_.duplicates += in_flight_.size() + std::exchange(nobodys_, {}).size();
   settle();
   grace_timer_ = parts_.loop.after(options_.grace, [this] { finish(); });
   if (!consumer_) return ask_what_is_left();

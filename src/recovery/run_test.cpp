@@ -374,6 +374,57 @@ TEST(Run, V11_confirms_that_come_after_the_consumer_was_cut_are_no_second_copy) 
   EXPECT_THAT(world.broker.ids("dlq"), IsEmpty());
 }
 
+// The broker answers slowly: what was published by the time the consumer was cut is not confirmed
+// when the originals come again.
+TEST(Run, V11_what_comes_again_waits_for_the_answer_to_its_first_copy) {
+  World world;
+  world.put(6);
+  world.broker.answers = false;
+  world.start();
+  world.broker.cut();
+  world.loop.pass(1s);
+  EXPECT_EQ(world.broker.published.size(), 4U);
+  world.broker.answer();
+  const Summary& summary = world.finish();
+  EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4", "m5", "m6"));
+  EXPECT_EQ(summary.recovered.total(), 6U);
+  EXPECT_EQ(summary.recognised, 4U);
+  EXPECT_EQ(summary.duplicates, 0U);
+  EXPECT_THAT(world.broker.ids("dlq"), IsEmpty());
+}
+
+TEST(Run, V11_what_comes_again_and_was_not_taken_is_sent_again) {
+  World world;
+  world.put(2);
+  world.broker.answers = false;
+  world.start();
+  world.broker.cut();
+  world.loop.pass(1s);
+  world.broker.fault = [&](const ports::Outgoing&) {
+    return world.broker.published.size() > 2 ? std::nullopt
+                                             : std::optional(ports::Sent{.fate = Fate::unsent});
+  };
+  world.broker.answer();
+  EXPECT_EQ(world.finish().recovered.total(), 2U);
+  EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2"));
+  EXPECT_EQ(world.outcome->summary.duplicates, 0U);
+}
+
+// P6: the originals are back in the queue, and the next run sends them again.
+TEST(Run, copies_without_an_answer_are_reported_if_it_ends_after_a_lost_connection) {
+  for (const bool is_answered : {false, true}) {
+    World world;
+    world.put(4);
+    world.broker.answers = false;
+    world.start();
+    world.broker.cut();
+    world.loop.pass(1s);
+    world.current->stop();
+    if (is_answered) world.broker.answer();
+    EXPECT_EQ(world.finish().duplicates, 4U) << is_answered;
+  }
+}
+
 TEST(Run, V10_a_broker_that_stays_away_is_a_stall) {
   World world;
   world.put(4);
