@@ -19,10 +19,10 @@ run: deps-run ## build the release, and start a server to play with (PORT=8080)
 	@cmake --build --preset release --target holdfast_bin
 	@scripts/run build/release/holdfast
 
-test: deps ## test everything that must hold for every change, as continuous integration does (20 to 25 min)
+test: deps ## run all tests, as CI does (17 to 25 min, then 8 to 11)
 	@scripts/test
 
-test-long: deps ## run the tests that take hours (list: scripts/test-long --list; some: PARTS="lint fuzz")
+test-long: deps ## run the long tests (hours; PARTS="lint fuzz" for some)
 	@scripts/test-long $(PARTS)
 
 package: deps ## build Debian packages of the release, in build/release/package
@@ -63,7 +63,7 @@ coverage: deps ## line coverage by room, and page by page in build/coverage/html
 format: deps ## lay out all C++ and the dashboard
 	@scripts/format
 
-lint: deps ## layout, clang-tidy and shellcheck; changes nothing
+lint: deps ## layout, clang-tidy and shellcheck; changes nothing (40 min)
 	@scripts/lint
 
 clean: ## remove build/

@@ -25,6 +25,7 @@ class LanesTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="runner-test-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        self.said: list[str] = []
 
     def step(self, name: str, lane: str, script: str) -> Step:
         return Step(name, lane, ["sh", "-c", script], count=one_test if lane == TEST else None)
@@ -34,7 +35,7 @@ class LanesTest(unittest.TestCase):
             return log.read()
 
     def run_stages(self, *stages: Stage) -> Lanes:
-        lanes = Lanes(stages, os.path.join(self.folder, "logs"), lambda line: None)
+        lanes = Lanes(stages, os.path.join(self.folder, "logs"), self.said.append)
         lanes.run()
         return lanes
 
@@ -58,6 +59,15 @@ class LanesTest(unittest.TestCase):
         self.assertEqual(first.tests().failed, 1)
         self.assertFalse(os.path.exists(f"{at}/later") or os.path.exists(f"{at}/never"))
         self.assertLess(second.seconds(BUILD), 30)
+
+    def test_a_stage_that_was_built_but_not_tested_says_so(self) -> None:
+        first = Stage("one", "", [self.step("tests", TEST, f"until [ -e {self.folder}/built ]; do sleep 0.01; done; exit 1")])
+        second = Stage("two", "", [self.step("build", BUILD, "true"), self.step("tests", TEST, "true")])
+        third = Stage("three", "", [self.step("build", BUILD, f"setsid sleep 60 & touch {self.folder}/built; wait"),
+                                    self.step("tests", TEST, "true")])
+        self.run_stages(first, second, third)
+        self.assertEqual([stage.state() for stage in (first, second, third)], ["failed", "built, not tested", "stopped"])
+        self.assertFalse(any("left these running" in line for line in self.said))
 
     def test_a_failed_build_is_a_failure_and_is_not_tested(self) -> None:
         stage = Stage("one", "", [self.step("build", BUILD, "echo broken; exit 3"),
@@ -260,7 +270,7 @@ JUNIT = """<testsuite>
 
 
 class Results(unittest.TestCase):
-    TOLD = {"passed": True, "seconds": 1,
+    TOLD = {"passed": True, "seconds": 1, "tests": {"passed": 3},
             "stages": [{"stage": "one", "build_seconds": 1, "test_seconds": 2, "tests": 3}]}  # fmt: skip
 
     def setUp(self) -> None:
@@ -307,7 +317,12 @@ class Results(unittest.TestCase):
         told = summary.as_json(stages, 1, False)
         self.assertEqual(told["tests"], {"passed": 10, "failed": 2, "skipped": 4})
         self.assertEqual([row["seconds"] for row in told["slowest"]], list(range(15, 5, -1)))
-        self.assertRegex(summary.as_table(stages, 1), r"(?m)^together +1 +12$")
+        table = summary.as_table(stages, 1, overlapping=True)
+        self.assertRegex(table, r"(?m)^tests +12$")
+        self.assertRegex(table, r"(?m)^elapsed +1$")
+        self.assertIn("a stage is built while", table)
+        self.assertNotIn("a stage is built while", summary.as_table(stages, 1))
+        self.assertRegex(summary.as_table(stages, 1, heading="part"), r"^part +build s")
 
     def test_the_table_and_its_json_say_the_same_and_show_growth(self) -> None:
         step = Step("tests", TEST, [], seconds=31.0, result=Count(passed=3, failed=1, slowest=[(30.5, "cli")]))
@@ -321,7 +336,9 @@ class Results(unittest.TestCase):
         self.assertIsNone(summary.read(path))  # only a run that passed is worth comparing with
         summary.write(path, told | {"passed": True})
         table = summary.as_table(stages, 91.2, summary.read(path))
-        self.assertRegex(table, r"asan +60 +31 +4   stopped   before: +60 +31 +4")
+        self.assertRegex(table, r"(?m)^asan +60 +31 +4 +60 +31 +4   stopped$")
+        self.assertRegex(table, r"(?m)^elapsed +91 +91$")
+        self.assertEqual(told["cores"], os.cpu_count())
         self.assertIn("30.5 s  asan: cli", table)
         self.write("summary.json", '{"cut off')
         self.assertIsNone(summary.read(path))

@@ -106,7 +106,8 @@ class Test(Tree):
         code, said = self.run_script("test", FAIL="ctest --preset tsan")
         self.assertEqual(code, 1)
         self.assertIn("core_test", said)
-        self.assertIn("again: ctest --preset tsan -R '^core_test$' --output-on-failure", said)
+        self.assertIn("again: cmake --build build/tsan --target threads_tests && ctest --preset tsan -R '^core_test$' "
+                      "--output-on-failure", said)  # fmt: skip
         self.assertRegex(said.splitlines()[-1], r"^\d+ passed, 1 failed$")
         self.assertNotIn("all stages passed", said)
         self.assertFalse(self.summary()["passed"])
@@ -178,7 +179,7 @@ with open("variables", "w") as file:
     def test_growth_is_shown_beside_the_last_run_that_passed(self) -> None:
         self.run_script("test")
         self.run_script("test", FAIL="ctest --preset gcc")
-        self.assertIn("before:", self.run_script("test")[1])
+        self.assertIn("the last run that passed", self.run_script("test")[1])
 
     def test_goes_on_when_nobody_reads_what_it_says(self) -> None:
         read, write = os.pipe()
@@ -238,8 +239,14 @@ with open("variables", "w") as file:
         said, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
         self.assertIn("STOPPED in", said)
-        self.assertRegex(said.splitlines()[-1], r"^\d+ passed, 1 failed$")
+        self.assertEqual(said.splitlines()[-1], "0 passed, 0 failed, stopped before the end")
         self.assertFalse(os.path.exists(self.at(self.SUMMARY)))
+
+    def test_a_tool_that_is_missing_says_how_to_install_it(self) -> None:
+        os.unlink(self.at("node_modules/.bin/tsc"))
+        code, said = self.run_script("test", "rules")
+        self.assertEqual(code, 1)
+        self.assertIn("cannot run node_modules/.bin/tsc: no such file. To install what is missing: make deps", said)
 
     def test_every_signal_that_ends_a_session_stops_the_run(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -274,9 +281,9 @@ with open("variables", "w") as file:
         self.run_script("test")
         self.write(self.LAST_PASSED, json.dumps(self.summary() | {"seconds": 98765}))
         _, said = self.run_script("test", "rules")
-        self.assertNotIn("before:", said)
+        self.assertNotIn("the last run that passed", said)
         _, said = self.run_script("test")
-        self.assertRegex(said, r"(?m)^together .* before: +98765$")
+        self.assertRegex(said, r"(?m)^elapsed .* 98765$")
         self.assertLess(self.summary()["seconds"], 98765)
 
     def test_results_of_an_earlier_run_are_not_read(self) -> None:
@@ -396,6 +403,7 @@ class TestLong(Tree):
             with self.subTest(fails):
                 code, said = self.run_script("test-long", FAIL=fails)
                 self.assertEqual((code, said.splitlines()[-1]), (1, "5 passed, 1 failed"))
+                self.assertRegex(said, r"Failed: [a-z-]+\. Its logs: build/test-long/")
                 with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:
                     self.assertFalse(json.load(file)["passed"])
 
@@ -445,7 +453,7 @@ class TestLong(Tree):
         self.wait_for_call("tidy.py")
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, said.splitlines()[-1]), (1, "0 passed, 2 failed"))
+        self.assertEqual((process.returncode, said.splitlines()[-1]), (1, "0 passed, 0 failed, 2 not finished"))
         self.assertIn("\nSTOPPED\n", said)
         self.assertNotIn("lint", self.calls())
         with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:

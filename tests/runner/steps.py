@@ -99,6 +99,9 @@ class Stage:
             return "passed"
         if any(step.failed for step in self.steps):
             return "failed"
+        if all(step.passed for step in self.steps if step.lane == BUILD) and any(step.passed for step in self.steps):
+            tested = any(step.seconds for step in self.steps if step.lane == TEST)
+            return "stopped" if tested else "built, not tested"
         return "stopped" if any(step.seconds for step in self.steps) else "not run"
 
     def tests(self) -> Count:
@@ -192,6 +195,8 @@ class Lanes:
                 step.result = step.count(step, code)
         except Exception as error:  # a program or a file that is missing, a result that cannot be read
             step.error = f"{type(error).__name__}: {error}"
+            if isinstance(error, FileNotFoundError) and error.filename == step.command[0]:
+                step.error = f"cannot run {step.command[0]}: no such file. To install what is missing: make deps"
             step.result = Count(failed=1) if step.lane == TEST else None
             code = 1
         with self._changed:
@@ -231,7 +236,7 @@ class Lanes:
                 _end(process)
             code = process.wait()
             left = kill_marked(f"{_MARK}={mark}")
-        if left and not self.stopped:
+        if left and not self.stopped and not self.failure:  # else we have just ended it
             self._say(f"   {step.stage:<8} {step.name:<26} left these running, which were killed: {', '.join(left)}")
         step.seconds = time.monotonic() - began
         with self._changed:

@@ -107,7 +107,33 @@ class Tried(unittest.TestCase):
             said = run.stdout.read()
             self.assertEqual(run.wait(timeout=60), 1)
         self.assertIn("the server did not start", said)
-        self.assertIn(str(port), said)
+        self.assertIn(f"If another program uses port {port}, choose another one", said)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_second_ctrl_c_leaves_the_running_tasks_their_time_and_the_proof(self):
+        run = self.start(os.path.join(ROOT, "scripts/run"), HOLDFAST)
+        port = int(self.read_until(run, r"Holdfast serves http://127\.0\.0\.1:(\d+)")[1])
+        while not self.get(port, "/v1/tasks?state=running&type=report.render&limit=1")["tasks"]:
+            time.sleep(0.05)
+        os.killpg(run.pid, signal.SIGINT)
+        self.read_until(run, "Stopping")
+        code, rest = self.ctrl_c(run)
+        self.assertEqual(code, 0, rest)
+        self.assertIn("Clean: every task that was accepted is accounted for.", rest)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_make_run_keeps_the_log_of_a_server_that_ended_by_itself(self):
+        run = self.start(os.path.join(ROOT, "scripts/run"), HOLDFAST)
+        self.read_until(run, "Ctrl-C ends it")
+        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
+            children = [int(pid) for pid in file.read().split()]
+        for pid in children:
+            if os.readlink(f"/proc/{pid}/exe") == HOLDFAST:
+                os.kill(pid, signal.SIGKILL)
+        log = self.read_until(run, r"the server ended by itself\. Its log: (\S+)$")[1]
+        self.assertEqual(run.wait(timeout=60), 1)
+        with open(log, encoding="utf-8") as file:
+            self.assertIn("server.ready", file.read())
 
     def test_a_demo_that_is_ended_early_still_proves_what_there_is(self):
         demo = self.start(HOLDFAST, "demo")
