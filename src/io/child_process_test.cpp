@@ -108,6 +108,26 @@ TEST(ChildProcess, has_its_whole_input_when_it_starts) {
   }
 }
 
+// A server may be started with its standard input closed: what it opens next then has that number.
+TEST(ChildProcess, has_its_input_if_we_have_closed_ours) {
+  const auto count = [](std::size_t size) {
+    Loop loop;
+    const auto timer = loop.after(1h, [] {});  // so that the loop has its files, and 0 stays free
+    ::close(STDIN_FILENO);
+    auto command = program({"wc", "-c"});
+    command.input = std::string(size, 'x');
+    std::string output;
+    const auto child = ChildProcess::start(loop, std::move(command), [&](const ChildEnd& end) {
+      output = end.output;
+      loop.stop();
+    });
+    if (child) loop.run();
+    std::_Exit(output == std::to_string(size) + "\n" ? 0 : 1);
+  };
+  EXPECT_EXIT(count(10), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(count(1U << 20), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(ChildProcess, that_does_not_read_its_input_ends_in_peace) {
   auto command = program({"true"});
   command.input = std::string(1U << 20, 'x');
@@ -241,6 +261,33 @@ TEST(ChildProcess, that_ignores_a_termination_is_killed_after_the_grace) {
   EXPECT_TRUE(fifo.ends());
 }
 
+// Whoever terminates it again and again does not put off its end.
+TEST(ChildProcess, has_one_grace_however_often_it_is_terminated) {
+  constexpr int kMost = 500;
+  Fifo fifo;
+  Loop loop;
+  ChildProcess child;
+  std::unique_ptr<ports::Loop::Timer> timer;
+  int terminated = 0;
+  std::function<void()> terminate = [&] {
+    child.terminate();
+    if (++terminated < kMost) timer = loop.after(5ms, [&] { loop.post([&] { terminate(); }); });
+  };
+  auto command =
+      shell("trap '' TERM; (echo ready; exec sleep 1000) >" + fifo.path() + " & wait; wait; wait");
+  command.grace = 50ms;
+  loop.post([&] {
+    child = ChildProcess::start(loop, std::move(command), [&](const ChildEnd& end) {
+              EXPECT_EQ(end.signal, SIGKILL);
+              loop.stop();
+            }).value();
+    EXPECT_EQ(fifo.first(), "ready\n");
+    terminate();
+  });
+  loop.run();
+  EXPECT_LT(terminated, kMost);
+}
+
 TEST(ChildProcess, leaves_nothing_of_its_group_behind) {
   Fifo fifo;
   auto command = shell("exec 9>" + fifo.path() + "; sleep 1000 & echo started");
@@ -328,6 +375,13 @@ TEST(ChildProcess, names_a_program_that_may_not_be_executed) {
   auto command = program({"scan"});
   command.environment = {"PATH=" + (folder / "")};
   EXPECT_EQ(start_error(std::move(command)).text(), "start program: scan: Permission denied");
+}
+
+TEST(ChildProcess, that_did_not_start_leaves_no_zombie) {
+  start_error(program({"/nowhere/scan"}));
+  errno = 0;
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
 }
 
 TEST(ChildProcess, names_a_folder_that_is_not_there) {

@@ -40,12 +40,15 @@ class Actions {
 // Takes signals until the process ends, and does nothing about them. A set that nobody destroys:
 // with the last set of a signal Asio would restore the default action, and the next signal would
 // kill.
-void ignore_from_now_on() {
+void ignore_from_now_on(bool also_hangup) {
   struct Deaf {
+    explicit Deaf(bool also_hangup) {
+      if (also_hangup) set.add(SIGHUP);
+    }
     asio::io_context context;
     asio::signal_set set{context, SIGINT, SIGTERM};
   };
-  [[maybe_unused]] static const Deaf* const deaf = std::make_unique<Deaf>().release();
+  [[maybe_unused]] static const Deaf* const deaf = std::make_unique<Deaf>(also_hangup).release();
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
       self->listen();
       if (signal == SIGHUP) return self->hung_up();
       if (self->afterwards == Afterwards::ignored_once_heard) {
-        ignore_from_now_on();
+        ignore_from_now_on(self->hung_up != nullptr);
         self->actions.abandon();
       }
       self->heard(signal, ++self->count);

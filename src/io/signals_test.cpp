@@ -84,6 +84,34 @@ TEST(Signals, are_as_before_if_none_was_heard) {
   EXPECT_EQ(::signal(SIGTERM, before), SIG_DFL);
 }
 
+// A hangup ends nothing, so whoever heard only that one may still be killed.
+TEST(Signals, are_as_before_if_only_a_hangup_was_heard) {
+  const auto before = ::signal(SIGTERM, SIG_DFL);
+  {
+    Loop loop;
+    const Signals signals(
+        loop, [](int, int) {}, [&] { loop.stop(); }, Signals::Afterwards::ignored_once_heard);
+    loop.post([] { ::raise(SIGHUP); });
+    loop.run();
+  }
+  EXPECT_EQ(::signal(SIGTERM, before), SIG_DFL);
+}
+
+TEST(Signals, a_hangup_does_not_kill_a_process_that_is_ending_either) {
+  const auto hear_one_and_hang_up = [] {
+    {
+      Loop loop;
+      const Signals signals(
+          loop, [&](int, int) { loop.stop(); }, [] {}, Signals::Afterwards::ignored_once_heard);
+      loop.post([] { ::raise(SIGTERM); });
+      loop.run();
+    }
+    ::raise(SIGHUP);
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(hear_one_and_hang_up(), ::testing::ExitedWithCode(7), "");
+}
+
 TEST(Signals, may_end_while_they_are_heard) {
   Loop loop;
   std::optional<Signals> signals;

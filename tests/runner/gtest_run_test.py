@@ -184,7 +184,8 @@ class GtestRun(unittest.TestCase):
         self.assertIn("the program failed outside of its cases: exit code 1", said)
 
     def test_a_failure_before_a_crash_is_counted_once(self) -> None:
-        _, _, found = self.run_it("A.one=fail A.two=crash A.three=pass")
+        _, said, found = self.run_it("A.one=fail A.two=crash A.three=pass")
+        self.assertIn("--- A.one: failed\nsaid by A.one\n", said)
         self.assertEqual(found, {"A.one": "failed", "A.two": "crashed", "A.three": "passed"})
 
     def test_what_a_crash_said_last_is_shown_even_if_it_is_cut_off(self) -> None:

@@ -18,6 +18,7 @@ import results  # noqa: E402
 import summary  # noqa: E402
 from steps import BUILD, TEST, Count, Lanes, Stage, Step, one_test  # noqa: E402
 from eventually import assert_released, wait_until  # noqa: E402
+import processes  # noqa: E402  (in tests/support, where steps.py looks)
 
 
 class LanesTest(unittest.TestCase):
@@ -69,6 +70,13 @@ class LanesTest(unittest.TestCase):
         self.assertEqual([stage.state() for stage in (first, second, third)], ["failed", "built, not tested", "stopped"])
         self.assertFalse(any("left these running" in line for line in self.said))
 
+    def test_a_stage_that_was_not_begun_says_so(self) -> None:
+        stages = [Stage("one", "", [self.step("build", BUILD, "exit 1")]),
+                  Stage("two", "", [self.step("build", BUILD, "true"), self.step("tests", TEST, "true")])]  # fmt: skip
+        self.run_stages(*stages)
+        self.assertEqual([stage.state() for stage in stages], ["failed", "not run"])
+        self.assertRegex(summary.as_table(stages, 1), r"(?m)^two +0 +0 +0   not run$")
+
     def test_a_failed_build_is_a_failure_and_is_not_tested(self) -> None:
         stage = Stage("one", "", [self.step("build", BUILD, "echo broken; exit 3"),
                                   self.step("tests", TEST, f"touch {self.folder}/never")])
@@ -95,6 +103,16 @@ class LanesTest(unittest.TestCase):
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
         self.assertFalse(os.path.exists(f"{at}/never"))
 
+    def test_a_step_that_was_stopped_has_not_failed(self) -> None:
+        stage = Stage("one", "", [self.step("tests", TEST, f"touch {self.folder}/runs; sleep 60")])
+        lanes = Lanes([stage], os.path.join(self.folder, "logs"), lambda line: None)
+        run = threading.Thread(target=lanes.run)
+        run.start()
+        wait_until(lambda: os.path.exists(f"{self.folder}/runs"))
+        lanes.stop()
+        run.join(30)
+        self.assertEqual((lanes.failure, stage.state(), stage.tests()), (None, "stopped", Count()))
+
     def test_what_an_earlier_run_wrote_is_gone_before_a_step_begins(self) -> None:
         file, folder = os.path.join(self.folder, "old.xml"), os.path.join(self.folder, "old")
         os.mkdir(folder)
@@ -106,11 +124,11 @@ class LanesTest(unittest.TestCase):
     def test_progress_says_what_runs_and_how_far_it_is(self) -> None:
         at = self.folder
         wait = f"until [ -e {at}/go ]; do sleep 0.01; done"
-        stages = [Stage("one", "", [self.step("build", BUILD, f"echo '[1/9] a'; echo '[7/9] b'; touch {at}/on; {wait}")])]
+        stages = [Stage("one", "", [self.step("build", BUILD, f"echo '[1/9] a'; echo '[7/9] b'; {wait}")])]
         lanes = Lanes(stages, os.path.join(at, "logs"), lambda line: None)
         run = threading.Thread(target=lanes.run)
         run.start()
-        wait_until(lambda: os.path.exists(f"{at}/on"))
+        wait_until(lambda: "[7/9]" in lanes.progress())
         self.assertRegex(lanes.progress(), r"^   one build \d+ s \[7/9\]$")
         open(f"{at}/go", "w", encoding="utf-8").close()
         run.join()
@@ -166,6 +184,13 @@ class LanesTest(unittest.TestCase):
                 Lanes([Stage("one", "", [step])], os.path.join(self.folder, "logs"), said.append).run()
                 assert_released(self, lock)
                 self.assertIn("left these running, which were killed: ", said[0])
+
+    def test_the_end_of_a_step_does_not_kill_what_a_later_one_runs(self) -> None:
+        steps = [self.step(f"step {n}", TEST, "echo $HOLDFAST_TEST_STEP") for n in range(11)]  # 1 begins 10 and 11
+        self.run_stages(Stage("one", "", steps))
+        marks = [self.log_of(step).strip() for step in steps]
+        self.assertTrue(all(marks))
+        self.assertEqual([(a, b) for a in marks for b in marks if a != b and b.startswith(a)], [])
 
     def test_a_lane_that_breaks_ends_the_other_one(self) -> None:
         def refuse(line: str) -> None:
@@ -304,6 +329,14 @@ class Results(unittest.TestCase):
         found = self.count(f'<s><testcase name="a" time="1" status="fail"><system-out>{said}</system-out></testcase></s>')
         self.assertEqual((found.passed, found.failed, found.skipped), (3, 3, 0))
 
+    def test_a_script_of_which_nothing_ran_has_failed(self) -> None:
+        for said, skipped in (("Ran 0 tests in 0s\n\nOK", 0), ("Ran 2 tests in 0s\n\nOK (skipped=2)", 2)):
+            found = self.count(f'<s><testcase name="a" time="1" status="run"><system-out>{said}</system-out></testcase></s>')
+            self.assertEqual((found.passed, found.failed, found.skipped, found.failures), (0, 1, skipped, ["a"]))
+        self.write("core_test.json", json.dumps({"cases": [{"name": "A.one", "outcome": "skipped"}]}))
+        found = self.count('<s><testcase name="core_test" time="1" status="run"/></s>')
+        self.assertEqual((found.passed, found.failed, found.failures), (0, 1, ["core_test"]))
+
     def test_what_ctest_did_not_run_has_failed(self) -> None:
         for status in ("notrun", "disabled"):
             found = self.count(f'<s><testcase name="gone" time="0" status="{status}"/></s>')
@@ -365,6 +398,15 @@ class Processes(unittest.TestCase):
             pid = int(process.stdout.readline())
             process.kill()
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+
+    def test_what_is_started_while_others_are_killed_is_killed_too(self) -> None:
+        others = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+        first, second, third = (other.pid for other in others)
+        looks = [[first], [first, second], [second, third], [third]]  # the last one: killed, and not gone yet
+        with mock.patch("processes.marked", side_effect=looks):
+            self.assertEqual(processes.kill_marked("some mark"), ["sleep"] * 3)
+        for other in others:
+            self.assertEqual(other.wait(10), -9)
 
 
 if __name__ == "__main__":

@@ -102,6 +102,12 @@ class Test(Tree):
         self.assertEqual((code, told["passed"], [row["stage"] for row in told["stages"]]), (0, True, STAGES))
         self.assertEqual(told["tests"], {"passed": 18, "failed": 0, "skipped": 0})
 
+    def test_what_was_skipped_is_said(self) -> None:
+        self.stand_in("bin/ctest", CTEST.replace('"failed" if failed else "passed"', '"skipped"'))
+        code, said = self.run_script("test", "tsan")
+        self.assertEqual((code, said.splitlines()[-1]), (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertRegex(said, r"(?m)^   tsan     tests .* 1 passed, 1 skipped$")
+
     def test_names_a_failed_test_and_how_to_run_it_again(self) -> None:
         code, said = self.run_script("test", FAIL="ctest --preset tsan")
         self.assertEqual(code, 1)
@@ -154,7 +160,8 @@ with open("variables", "w") as file:
     file.write(" ".join(sorted(os.environ)))
 """)
         foreign = ["HOLDFAST_TEST_STORE", "HOLDFAST_REGENERATE", "ASAN_OPTIONS", "TSAN_OPTIONS", "RC_PARAMS", "NODE_OPTIONS",
-                   "GTEST_FILTER", "PYTHONOPTIMIZE", "CXXFLAGS", "CTEST_PARALLEL_LEVEL", "NODE_TEST_CONTEXT"]  # fmt: skip
+                   "UBSAN_OPTIONS", "LSAN_OPTIONS", "TESTBRIDGE_TEST_ONLY", "LLVM_PROFILE_FILE", "CFLAGS", "CPPFLAGS",
+                   "LDFLAGS", "MAKEFLAGS", "MFLAGS", "GTEST_FILTER", "PYTHONOPTIMIZE", "CXXFLAGS", "CTEST_PARALLEL_LEVEL", "NODE_TEST_CONTEXT"]  # fmt: skip
         self.run_script("test", "tsan", CCACHE_DISABLE="1", **{name: "1" for name in foreign})
         with open(self.at("variables"), encoding="utf-8") as file:
             seen = file.read().split()
@@ -336,6 +343,18 @@ class ScratchTest(unittest.TestCase):
             one.remove()
         self.assertEqual(set(os.listdir(self.memory)), {"other", "holdfast-test-link"})
 
+    def test_removes_folders_that_nobody_may_change(self) -> None:
+        program = ("import os, sys; sys.path.insert(0, sys.argv[1]); from scratch import Scratch\n"
+                   "scratch = Scratch(sys.argv[2]); os.makedirs(f'{scratch.path}/one/two')\n"
+                   "open(f'{scratch.path}/one/file', 'w').close(); os.chmod(f'{scratch.path}/one', 0o500)\n"
+                   "os.chmod(f'{scratch.path}/one/two', 0); scratch.remove()")  # fmt: skip
+        nobody = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}  # root may change it all the same
+        os.chmod(self.memory, 0o777)
+        for run in range(2):  # the second one also finds what the first one may have left
+            done = subprocess.run([sys.executable, "-B", "-c", program, HERE, self.memory], **nobody,
+                                  capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+            self.assertEqual((done.returncode, done.stderr, os.listdir(self.memory)), (0, "", []), run)
+
     def test_leaves_folders_of_other_users_alone(self) -> None:
         left = os.path.join(self.memory, "holdfast-test-left")
         os.mkdir(left)
@@ -407,6 +426,29 @@ class TestLong(Tree):
                 with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:
                     self.assertFalse(json.load(file)["passed"])
 
+    def test_every_torture_takes_as_long_as_said(self) -> None:
+        for name in ("http_torture_test.py", "relayer_sqs_test.py"):
+            self.stand_in(f"tests/system/{name}", f"""
+with open("given-{name}", "w") as file:
+    file.write(" ".join(os.environ.get("HOLDFAST_" + name, "") for name in ("TORTURE_SECONDS", "TEST_TASKS")))
+""")
+        self.run_script("test-long", "torture")
+        for name, given in (("http_torture_test.py", "900 "), ("relayer_sqs_test.py", " 10000")):
+            with open(self.at(f"given-{name}"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), given)
+        for name in ("torture.py", "redis_torture.py"):
+            self.assertIn(f"{name} build/release/tests/torture --rounds 300 --seconds 900", self.calls())
+
+    def test_names_what_failed_and_its_log(self) -> None:
+        said = self.run_script("test-long", "torture", "lint", FAIL="redis_torture.py")[1]
+        self.assertRegex(said, r"(?m)^   torture  Redis +FAILED: build/test-long/torture\.Redis\.log$")
+
+    def test_what_a_killed_run_left_is_ended_by_the_next(self) -> None:
+        left = subprocess.Popen(["sleep", "60"], env={"HOLDFAST_TEST_STEP": f"{self.root}#1-1;"})
+        self.addCleanup(left.kill)
+        self.assertEqual(self.run_script("test-long", "lint")[0], 0)
+        self.assertEqual(left.wait(timeout=30), -signal.SIGKILL)
+
     def test_histories_are_as_many_as_said_on_any_number_of_cores(self) -> None:
         with open(self.at("scripts/test-long"), encoding="utf-8") as file:
             text = file.read()
@@ -468,6 +510,7 @@ class TestLong(Tree):
     def test_what_was_built_file_by_file_is_tested(self) -> None:
         code, said = self.run_script("test-long", "per-file", FAIL="ctest --test-dir build/per-file/dev --no-tests=error")
         self.assertEqual((code, said.splitlines()[-1]), (1, "0 passed, 1 failed"))
+        self.assertIn(" --timeout 1500 ", self.calls()[-1])
 
 
 if __name__ == "__main__":

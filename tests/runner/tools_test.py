@@ -191,6 +191,10 @@ class UsedFiles(Tree):
             self.write(path, "")
         self.assertEqual(self.lost(), (1, lost))
 
+    def test_a_script_that_is_only_mentioned_is_not_run(self) -> None:
+        self.write("scripts/test", '# as tests/tidy/tidy_test.py did\n')
+        self.assertEqual(self.lost(), (1, ["tests/tidy/tidy_test.py"]))
+
     def test_a_build_that_cannot_be_asked_is_a_failure(self) -> None:
         self.stand_in("bin/ctest", "failed = True")
         self.assertEqual(self.lost()[0], 1)

@@ -203,6 +203,15 @@ class Tidy(unittest.TestCase):
         self.assertEqual([(f.path, f.line, f.rule) for f in found], expected)
         self.assertIn("src/core/offer.hpp:3", found[0].advice)
 
+    def test_clashes_are_found_in_every_folder_that_is_compiled_as_one(self) -> None:
+        for folder in ("src/core", "tests/conformance", "tests/simulation"):
+            with self.subTest(folder):
+                text = "namespace {\nint kSame = 1;\n}\n"
+                self.plant(CLEAN | {f"{folder}/yfirst.cpp": text, f"{folder}/zsecond.cpp": text})
+                self.assertEqual(self.places(), [(f"{folder}/zsecond.cpp", 2, "unity_clash")])
+                for name in ("yfirst", "zsecond"):
+                    os.remove(os.path.join(self.root, folder, f"{name}.cpp"))
+
     def test_a_source_that_no_target_builds_and_a_test_that_nobody_runs_are_found(self) -> None:
         self.plant(CLEAN | {
             "src/core/deep/lost.cpp": "int x;\n",

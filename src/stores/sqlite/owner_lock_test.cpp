@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,7 +104,10 @@ TEST_F(OwnerLockTest, waits_while_no_owner_is_named) {
 // What kill(pid, 0) finds is there, but its files are closed.
 TEST_F(OwnerLockTest, waits_for_the_lock_of_a_zombie) {
   const pid_t zombie = ::fork();
-  if (zombie == 0) ::_exit(0);
+  if (zombie == 0) {
+    ::prctl(PR_SET_NAME, "a) R 1 (b");  // a name may look like the status behind it
+    ::_exit(0);
+  }
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(zombie), &ended, WEXITED | WNOWAIT), 0);
   hold(zombie);
@@ -122,6 +127,21 @@ TEST_F(OwnerLockTest, refuses_at_once_while_its_owner_is_running) {
                          " (http://127.0.0.1:1): "));
   EXPECT_FALSE(OwnerLock::share(path_, clock));
   EXPECT_EQ(clock.waits, 0);
+}
+
+// The owner may be another user's: kill() finds it, but may not signal it.
+TEST_F(OwnerLockTest, refuses_at_once_while_an_owner_that_it_may_not_signal_is_running) {
+  hold(1);
+  const auto try_as_nobody = [this] {
+    // Root may signal whom it likes. The files remain root's.
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 0) != 0) std::_Exit(2);
+    if (::getuid() == 65534) ::setfsuid(0);
+    EventfulClock clock;
+    const auto taken = OwnerLock::take(path_, "", clock);
+    const bool refused = !taken && taken.error().code == ErrorCode::conflict;
+    std::_Exit(refused && clock.waits == 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(try_as_nobody(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(OwnerLockTest, gives_up_after_5_s_and_does_not_blame_who_is_gone) {
