@@ -33,7 +33,7 @@ class SqsFaults : public ::testing::Test {
             .endpoint = sqs.url(),
             .credentials = {.given = {.access_key = "planted-id", .secret_key = "planted-secret"}},
             .poll_wait = 1s,
-            .connect_timeout = 2s,
+            .connect_timeout = 20s,
             .connect_wait = 100ms};
   }
   static BrokerWorld::Open with(Options options) {
