@@ -108,6 +108,17 @@ TEST(ChildProcess, has_its_whole_input_when_it_starts) {
   }
 }
 
+// Some programs take nothing else: event loops refuse files, and who opens /dev/stdin once more
+// begins a file anew.
+TEST(ChildProcess, has_a_pipe_as_its_input_up_to_a_mebibyte) {
+  for (const std::size_t size :
+       {std::size_t{1000}, (std::size_t{1} << 16U) + 1, std::size_t{1} << 20U}) {
+    auto command = shell("[ -p /dev/stdin ] && cat | wc -c");
+    command.input = std::string(size, 'x');
+    EXPECT_EQ(run(std::move(command)).output, std::to_string(size) + "\n");
+  }
+}
+
 // A server may be started with its standard input closed: what it opens next then has that number.
 TEST(ChildProcess, has_its_input_if_we_have_closed_ours) {
   const auto count = [](std::size_t size) {

@@ -37,24 +37,27 @@ class Actions {
   bool abandoned_ = false;
 };
 
-// Takes signals until the process ends, and does nothing about them. A set that nobody destroys:
-// with the last set of a signal Asio would restore the default action, and the next signal would
-// kill.
-void ignore_from_now_on(bool also_hangup) {
-  struct Deaf {
-    explicit Deaf(bool also_hangup) {
-      if (also_hangup) set.add(SIGHUP);
-    }
-    asio::io_context context;
-    asio::signal_set set{context, SIGINT, SIGTERM};
-  };
-  [[maybe_unused]] static const Deaf* const deaf = std::make_unique<Deaf>(also_hangup).release();
+// Takes signals and does nothing about them. With the last set of a signal Asio restores the
+// default action, and the next signal would kill: so one set that nobody destroys makes them
+// harmless until the process ends. Made while there are files to be had, not when a signal is
+// heard.
+struct Deaf {
+  explicit Deaf(bool also_hangup) {
+    if (also_hangup) set.add(SIGHUP);
+  }
+  asio::io_context context;
+  asio::signal_set set{context, SIGINT, SIGTERM};
+};
+
+void keep(std::unique_ptr<Deaf> deaf) {
+  [[maybe_unused]] static const Deaf* const kept = deaf.release();
 }
 
 }  // namespace
 
 struct Signals::Parts : std::enable_shared_from_this<Parts> {
-  Actions actions;  // restored after the set below has gone
+  Actions actions;             // restored after the sets below have gone
+  std::unique_ptr<Deaf> deaf;  // until a signal was heard; then it stays for ever
   asio::signal_set set;
   Heard heard;
   std::move_only_function<void()> hung_up;
@@ -67,9 +70,11 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
         heard(std::move(then)),
         hung_up(std::move(then_hung_up)),
         afterwards(then_afterwards) {
+    const bool also_hangup = hung_up != nullptr;
     for (const int signal : kServerSignals) {
-      if (signal != SIGHUP || hung_up) set.add(signal);
+      if (signal != SIGHUP || also_hangup) set.add(signal);
     }
+    if (afterwards == Afterwards::ignored_once_heard) deaf = std::make_unique<Deaf>(also_hangup);
   }
 
   void listen() {
@@ -78,8 +83,8 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
       if (error || !self) return;
       self->listen();
       if (signal == SIGHUP) return self->hung_up();
-      if (self->afterwards == Afterwards::ignored_once_heard) {
-        ignore_from_now_on(self->hung_up != nullptr);
+      if (self->deaf) {
+        keep(std::move(self->deaf));
         self->actions.abandon();
       }
       self->heard(signal, ++self->count);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "io/loop.hpp"
 
@@ -110,6 +112,25 @@ TEST(Signals, a_hangup_does_not_kill_a_process_that_is_ending_either) {
     std::_Exit(7);
   };
   EXPECT_EXIT(hear_one_and_hang_up(), ::testing::ExitedWithCode(7), "");
+}
+
+// A server out of files is what an operator stops.
+TEST(Signals, are_heard_without_a_file_to_spare) {
+  const auto hear_one_without_files = [] {
+    const rlimit few{.rlim_cur = 100, .rlim_max = 100};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    Loop loop;
+    const Signals signals(
+        loop, [&](int, int) { loop.stop(); }, [] {}, Signals::Afterwards::ignored_once_heard);
+    loop.post([] {
+      while (::dup(STDERR_FILENO) >= 0) {
+      }
+      ::raise(SIGTERM);
+    });
+    loop.run();
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(hear_one_without_files(), ::testing::ExitedWithCode(7), "");
 }
 
 TEST(Signals, may_end_while_they_are_heard) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 
@@ -20,6 +21,7 @@ namespace holdfast::io {
 namespace {
 
 constexpr const char* kStartProgramOperation = "start program";
+constexpr std::size_t kUsualPipe = std::size_t{1} << 16U;  // bytes that a new pipe takes
 
 struct Pipe {
   UniqueFd read;
@@ -49,9 +51,18 @@ bool does_not_block(const UniqueFd& fd) noexcept {
   return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
+// A file in memory that nobody needs to execute: where vm.memfd_noexec is 2, the kernel makes no
+// other. Before Linux 6.3 it does not know the flag.
+UniqueFd make_memory_file() noexcept {
+  constexpr unsigned kNotExecutable = 8;  // MFD_NOEXEC_SEAL
+  UniqueFd file(::memfd_create("holdfast-input", MFD_CLOEXEC | kNotExecutable));
+  if (!file && errno == EINVAL) file.reset(::memfd_create("holdfast-input", MFD_CLOEXEC));
+  return file;
+}
+
 // A file in memory, to be read from its beginning.
 std::expected<UniqueFd, int> make_file(std::string_view text) {
-  UniqueFd file(::memfd_create("holdfast-input", MFD_CLOEXEC));
+  UniqueFd file = make_memory_file();
   if (!file || !move_above_standard(file)) return std::unexpected(errno);
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
@@ -63,13 +74,17 @@ std::expected<UniqueFd, int> make_file(std::string_view text) {
   return file;
 }
 
-// Something that gives this text and then its end: a pipe if it takes all of it at once, as most do
-// with 64 KiB, else a file in memory.
+// Something that gives this text and then its end: a pipe if it can be made large enough to take
+// all of it at once, as most can up to 1 MiB (/proc/sys/fs/pipe-max-size), else a file in memory.
 std::expected<UniqueFd, int> make_input(std::string_view text) {
   auto pipe = make_pipe();
   if (!pipe) return std::unexpected(pipe.error());
   if (text.empty()) return std::move(pipe->read);
   if (!does_not_block(pipe->write)) return std::unexpected(errno);
+  if (text.size() > kUsualPipe && text.size() <= INT_MAX) {
+    // If it is not allowed, the write below takes a part.
+    (void)::fcntl(pipe->write.get(), F_SETPIPE_SZ, static_cast<int>(text.size()));
+  }
   const ssize_t written = ::write(pipe->write.get(), text.data(), text.size());
   if (written >= 0 && static_cast<std::size_t>(written) == text.size())
     return std::move(pipe->read);

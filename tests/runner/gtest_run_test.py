@@ -18,6 +18,7 @@ import gtest_run  # noqa: E402
 from eventually import assert_released, wait_until  # noqa: E402
 
 # Speaks as a GoogleTest program does. Cases are words of CASES: name=behaviour.
+LIMIT_S = "15"  # of a case that hangs; long enough for a program to start on a busy machine
 PROGRAM = """#!/usr/bin/env python3
 import json, os, signal, subprocess, sys, time
 cases = [word.split("=") for word in os.environ["CASES"].split()]
@@ -128,7 +129,7 @@ class GtestRun(unittest.TestCase):
         self.assertIn("the program ended within this case: exit code 0", said)
 
     def test_a_hang_is_ended_and_named(self) -> None:
-        code, said, found = self.run_it("A.one=hang A.two=pass", "--case-limit", "3")
+        code, said, found = self.run_it("A.one=hang A.two=pass", "--case-limit", LIMIT_S)
         self.assertEqual((code, found), (1, {"A.one": "hung", "A.two": "passed"}))
         self.assertIn("FAILED: A.one (hung)", said)
 
@@ -161,7 +162,7 @@ class GtestRun(unittest.TestCase):
         self.assertEqual((code, found), (1, {"A.DISABLED_one": "disabled", "A.says_DISABLED_too": "passed"}))
 
     def test_a_list_of_cases_that_hangs_is_a_failure(self) -> None:
-        code, said, found = self.run_it("A.one=pass", "--case-limit", "1", LIST="hang")
+        code, said, found = self.run_it("A.one=pass", "--case-limit", "3", LIST="hang")
         self.assertEqual((code, found), (1, {}))
 
     def test_results_are_written_under_the_given_name(self) -> None:
@@ -170,11 +171,11 @@ class GtestRun(unittest.TestCase):
 
     def test_a_hang_is_ended_with_all_that_it_started(self) -> None:
         lock = os.path.join(self.folder, "lock")
-        self.run_it("A.one=hang_in_child", "--case-limit", "2", LOCK=lock)
+        self.run_it("A.one=hang_in_child", "--case-limit", LIMIT_S, LOCK=lock)
         assert_released(self, lock)
 
     def test_a_hang_behind_the_last_case_is_a_failure(self) -> None:
-        code, said, _ = self.run_it("A.one=pass", "--case-limit", "2", LATE="hang")
+        code, said, _ = self.run_it("A.one=pass", "--case-limit", LIMIT_S, LATE="hang")
         self.assertEqual(code, 1)
         self.assertIn("the program failed outside of its cases: it hung", said)
 
@@ -216,7 +217,7 @@ class GtestRun(unittest.TestCase):
 
     def test_a_hang_that_talks_and_one_that_has_closed_its_output_are_named(self) -> None:
         for how in ("chatter", "close"):
-            code, _, found = self.run_it(f"A.one={how} A.two=pass", "--case-limit", "3")
+            code, _, found = self.run_it(f"A.one={how} A.two=pass", "--case-limit", LIMIT_S)
             self.assertEqual((code, found), (1, {"A.one": "hung", "A.two": "passed"}))
 
     def test_the_environment_does_not_choose_cases_or_hide_findings_of_sanitizers(self) -> None:

@@ -9,7 +9,7 @@ from steps import Count, Step
 
 _UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
 _UNITTEST_SKIPPED = re.compile(r"\bskipped=(\d+)")
-_UNITTEST_FAILED = re.compile(r"\b(?:failures|errors)=(\d+)")
+_UNITTEST_FAILED = re.compile(r"(?<!expected )\b(?:failures|errors)=(\d+)")
 
 
 def of_ctest(junit: str, results: str):
@@ -47,11 +47,15 @@ def _of_entry(test: ElementTree.Element, results: str) -> Count:
         if failed and not count.failed:  # ended from outside
             count.failed = 1
         return count
-    said = test.findtext("system-out") or ""
+    _add_unittest(count, test.findtext("system-out") or "", failed)
+    return count
+
+
+def _add_unittest(count: Count, said: str, failed: bool) -> None:
+    """What a script of unittest has printed; one of another kind is one case."""
     summaries = list(_UNITTEST.finditer(said))
     ran = int(summaries[-1][1]) if summaries else 1
     end = said[summaries[-1].end() :] if summaries else ""  # what unittest says last; not what a test has printed
     count.skipped = sum(int(found) for found in _UNITTEST_SKIPPED.findall(end))
     count.failed = max(sum(int(found) for found in _UNITTEST_FAILED.findall(end)), 1) if failed else 0
     count.passed = max(0, ran - count.skipped - count.failed)
-    return count

@@ -126,7 +126,8 @@ class LanesTest(unittest.TestCase):
         wait = f"until [ -e {at}/go ]; do sleep 0.01; done"
         stages = [Stage("one", "", [self.step("build", BUILD, f"echo '[1/9] a'; echo '[7/9] b'; {wait}")])]
         lanes = Lanes(stages, os.path.join(at, "logs"), lambda line: None)
-        run = threading.Thread(target=lanes.run)
+        run = threading.Thread(target=lanes.run, daemon=True)
+        self.addCleanup(lanes.stop)
         run.start()
         wait_until(lambda: "[7/9]" in lanes.progress())
         self.assertRegex(lanes.progress(), r"^   one build \d+ s \[7/9\]$")
@@ -337,6 +338,11 @@ class Results(unittest.TestCase):
         found = self.count('<s><testcase name="core_test" time="1" status="run"/></s>')
         self.assertEqual((found.passed, found.failed, found.failures), (0, 1, ["core_test"]))
 
+    def test_failures_that_were_expected_are_none(self) -> None:
+        said = "Ran 10 tests in 2s\n\nFAILED (failures=1, expected failures=4)"
+        found = self.count(f'<s><testcase name="a" time="1" status="fail"><system-out>{said}</system-out></testcase></s>')
+        self.assertEqual((found.passed, found.failed), (9, 1))
+
     def test_what_ctest_did_not_run_has_failed(self) -> None:
         for status in ("notrun", "disabled"):
             found = self.count(f'<s><testcase name="gone" time="0" status="{status}"/></s>')
@@ -371,7 +377,7 @@ class Results(unittest.TestCase):
         table = summary.as_table(stages, 91.2, summary.read(path))
         self.assertRegex(table, r"(?m)^asan +60 +31 +4 +60 +31 +4   stopped$")
         self.assertRegex(table, r"(?m)^elapsed +91 +91$")
-        self.assertEqual(told["cores"], os.cpu_count())
+        self.assertEqual(told["cores"], len(os.sched_getaffinity(0)))
         self.assertIn("30.5 s  asan: cli", table)
         self.write("summary.json", '{"cut off')
         self.assertIsNone(summary.read(path))

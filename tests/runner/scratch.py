@@ -46,18 +46,21 @@ class Scratch:
 
 def _remove_what_was_left(memory: str) -> None:
     for name in os.listdir(memory):
-        path = os.path.join(memory, name)
-        status = os.lstat(path)
-        if not name.startswith(_PREFIX) or not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-            continue
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(path)
-        except BlockingIOError:
-            pass  # a run is using it
-        finally:
-            os.close(folder)
+        if name.startswith(_PREFIX):
+            with contextlib.suppress(OSError):  # of another user, in use by another run, or just removed by one
+                _remove_if_left(os.path.join(memory, name))
+
+
+def _remove_if_left(path: str) -> None:
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        return
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(path)
+    finally:
+        os.close(folder)
 
 
 def _remove(path: str) -> None:

@@ -1,6 +1,7 @@
 """Runs the steps of a test run: each with its output in a log, in two lanes that go on beside each other. What a step has
 started ends with it."""
 
+import contextlib
 import fcntl
 import itertools
 import os
@@ -25,7 +26,8 @@ _MARK = "HOLDFAST_TEST_STEP"  # an environment variable that tells the processes
 # Variables of whoever starts the run that would change what is built or tested.
 _FOREIGN = ("HOLDFAST_", "GTEST_", "TESTBRIDGE_", "CTEST_", "RC_PARAMS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
             "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "NODE_OPTIONS", "NODE_TEST_", "PYTHON", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
-            "LDFLAGS", "MAKEFLAGS", "MFLAGS")  # fmt: skip
+            "LDFLAGS", "MAKEFLAGS", "MFLAGS", "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+            "ALL_PROXY")  # fmt: skip
 
 
 @dataclass
@@ -59,6 +61,7 @@ class Step:
     count: Callable[["Step", int], Count] | None = None  # reads what the tests came to, from the step's files
     env: dict[str, str] = field(default_factory=dict)
     outputs: list[str] = field(default_factory=list)  # files and folders that it writes: those of an earlier run go first
+    limit_s: float | None = None  # after which it hangs
     stage: str = ""
     log: str = ""
     seconds: float = 0.0
@@ -68,9 +71,18 @@ class Step:
     error: str = ""  # why it could not be carried out
 
 
-def check(name: str, *command: str, **env: str) -> Step:
+def check(name: str, *command: str, limit_s: float | None = None, **env: str) -> Step:
     """A step that is one test by itself."""
-    return Step(name, TEST, list(command), count=one_test, env=env)
+    return Step(name, TEST, list(command), count=one_test, env=env, limit_s=limit_s)
+
+
+def cores() -> int:
+    """How many this process may use: by its affinity, and by the quota of its control group."""
+    count = len(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError, ValueError):  # no control group, or "max"
+        quota, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text(encoding="utf-8").split()
+        count = min(count, max(1, int(quota) // int(period)))
+    return count
 
 
 def build(preset: str, *targets: str, folder: str = "", options: tuple[str, ...] = ()) -> list[Step]:
@@ -81,7 +93,7 @@ def build(preset: str, *targets: str, folder: str = "", options: tuple[str, ...]
     keep_going = ["--", "-k", "0"]  # all errors at once
     return [
         Step(f"configure{which}", BUILD, ["cmake", "--preset", preset, "-B", folder, *options]),
-        Step(f"build{which}", BUILD, ["cmake", "--build", folder, "-j", str(os.cpu_count()), *chosen, *keep_going]),
+        Step(f"build{which}", BUILD, ["cmake", "--build", folder, "-j", str(cores()), *chosen, *keep_going]),
     ]
 
 
@@ -185,7 +197,7 @@ class Lanes:
             return self.failure is None and not self.stopped
 
     def _passes(self, stage: Stage, step: Step) -> bool:
-        step.stage, step.passed, step.failed = stage.name, False, False
+        step.stage, step.passed, step.failed, step.error = stage.name, False, False, ""
         step.log = os.path.join(self._logs, f"{stage.name}.{step.name.replace(' ', '_')}.log")
         try:
             code = self._carry_out(step)
@@ -234,7 +246,7 @@ class Lanes:
                 self._current[step.lane] = (step, began)
             if self.stopped:  # just now
                 _end(process)
-            code = process.wait()
+            code = _wait(process, step)
             left = kill_marked(f"{_MARK}={mark}")
         if left and not self.stopped and not self.failure:  # else we have just ended it
             self._say(f"   {step.stage:<8} {step.name:<26} left these running, which were killed: {', '.join(left)}")
@@ -285,6 +297,15 @@ def lock_tree() -> int | None:
 def environment() -> dict[str, str]:
     """Ours, without what would change what a step does."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+
+
+def _wait(process: subprocess.Popen[bytes], step: Step) -> int:
+    try:
+        return process.wait(step.limit_s)
+    except subprocess.TimeoutExpired:
+        step.error = f"did not end within {step.limit_s:.0f} s"
+        _end(process)
+        return process.wait() or 1
 
 
 def _prepare_build() -> None:

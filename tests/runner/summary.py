@@ -5,7 +5,7 @@ import os
 import subprocess
 from datetime import UTC, datetime
 
-from steps import BUILD, TEST, Count, Stage
+from steps import BUILD, TEST, Count, Stage, cores
 
 SLOWEST = 10
 
@@ -16,7 +16,7 @@ def as_json(stages: list[Stage], seconds: float, passed: bool) -> dict:
         "passed": passed,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "seconds": round(seconds),
         "tests": {"passed": total.passed, "failed": total.failed, "skipped": total.skipped},
         "stages": [

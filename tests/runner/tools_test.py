@@ -169,7 +169,7 @@ class UsedFiles(Tree):
         super().setUp()
         for path in ("src/core/a.cpp", "src/core/b_test.cpp", "tests/system/a_test.py", "tests/tidy/tidy_test.py",
                      "tests/install/project/main.cpp"):  # fmt: skip
-            self.write(path, "")
+            self.write(path, 'if __name__ == "__main__":\n    unittest.main()\n')
         self.write("scripts/test", 'check("x", PYTHON, "-B", "tests/tidy/tidy_test.py")')
         self.write("build/Unity/unity_0_cxx.cxx", f'#include "{self.at("src/core/b_test.cpp")}"\n')
         files = [{"file": self.at(path)} for path in ("src/core/a.cpp", "build/Unity/unity_0_cxx.cxx")]
@@ -190,6 +190,10 @@ class UsedFiles(Tree):
         for path in lost:
             self.write(path, "")
         self.assertEqual(self.lost(), (1, lost))
+
+    def test_names_a_script_whose_cases_never_run(self) -> None:
+        self.write("tests/system/a_test.py", "# unittest.main() is missing\n")
+        self.assertEqual(self.lost(), (1, ["tests/system/a_test.py"]))
 
     def test_a_script_that_is_only_mentioned_is_not_run(self) -> None:
         self.write("scripts/test", '# as tests/tidy/tidy_test.py did\n')

@@ -37,6 +37,11 @@ def run_by_script(root: str) -> set[str]:
         return {os.path.realpath(os.path.join(root, path)) for path in re.findall(r'"(tests/[\w/]+\.py)"', file.read())}
 
 
+def runs_cases(path: str) -> bool:
+    with open(path, encoding="utf-8") as file:
+        return re.search(r"^    unittest\.main\(", file.read(), re.M) is not None
+
+
 def unused(root: str, build: str) -> list[str]:
     root = os.path.realpath(root)
     sources, scripts = compiled(build), run_by_ctest(build) | run_by_script(root)
@@ -52,6 +57,8 @@ def unused(root: str, build: str) -> list[str]:
                     lost.append(f"{told}: no target compiles it")
                 if name.endswith("_test.py") and path not in scripts:
                     lost.append(f"{told}: neither ctest nor scripts/test runs it")
+                elif name.endswith("_test.py") and not runs_cases(path):
+                    lost.append(f"{told}: it never calls unittest.main(), so none of its cases runs")
     return sorted(lost)
 
 

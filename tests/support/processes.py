@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 
+# Whoever started us may have it ignored; then every process would seem to have ended with exit code 0.
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 
