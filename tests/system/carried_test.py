@@ -250,8 +250,12 @@ class AwayTest(SystemTest):
         self.assertIn("not recorded", problem["detail"])
         listed = server.call("GET", "/v1/tasks?limit=100")[1]["tasks"]
         self.assertEqual(len(listed), 1, "nothing is half accepted")
-        retries = [json.loads(line) for line in server.log if '"retry.wait"' in line and '"publish"' in line]
-        self.assertEqual([one["attempt"] for one in retries], [1, 2])
+
+        def retries():
+            return [json.loads(line) for line in list(server.log) if '"retry.wait"' in line and '"publish"' in line]
+
+        eventually("the retries in the log", lambda: len(retries()) >= 2)  # it is read by a thread
+        self.assertEqual([one["attempt"] for one in retries()], [1, 2])
         self.broker.start()
         # The same key once more: now it is accepted.
         task = eventually("accepted", lambda: self.accepted(server, {"type": "job", "payload": 2, "key": "k"}))
