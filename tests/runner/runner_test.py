@@ -410,7 +410,7 @@ class Processes(unittest.TestCase):
         first, second, third = (other.pid for other in others)
         looks = [[first], [first, second], [second, third], [third]]  # the last one: killed, and not gone yet
         with mock.patch("processes.marked", side_effect=looks):
-            self.assertEqual(processes.kill_marked("some mark"), ["sleep"] * 3)
+            self.assertEqual(len(processes.kill_marked("some mark")), 3)
         for other in others:
             self.assertEqual(other.wait(10), -9)
 

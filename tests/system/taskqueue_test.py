@@ -86,6 +86,10 @@ class TaskqueueTest(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
+    def log_of(self, name):
+        with open(os.path.join(self.folder, f"{name}.log"), encoding="utf-8") as file:
+            return file.read()
+
     def call(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return answer.read().decode()
@@ -124,6 +128,7 @@ class TaskqueueTest(unittest.TestCase):
                     eventually("the server answers", self.answers)
                 elif command == "holdfast worker --config holdfast.toml &":
                     worker = self.start("worker", "--config", "holdfast.toml")
+                    eventually("the worker hears signals", lambda: "worker.ready" in self.log_of("worker"))
                 elif command.startswith("export "):
                     name, value = command.removeprefix("export ").split("=", 1)
                     self.env[name] = value.replace(":8080", f":{self.port}")
