@@ -404,10 +404,11 @@ class TestLong(Tree):
     TOOLS = ("bin/cmake", "bin/ctest", "scripts/lint", "scripts/fuzz", "tests/tidy/tidy.py", "tests/torture/torture.py",
              "tests/torture/redis_torture.py", "tests/system/http_torture_test.py", "tests/system/relayer_sqs_test.py",
              "build/long-simulation/tests/simulation/simulate")  # fmt: skip
-    PARTS = ["per-file", "headers", "lint", "simulation", "torture", "fuzz"]
+    PARTS = ["per-file", "headers", "lint", "simulation", "torture", "repeat", "fuzz"]
 
     def setUp(self) -> None:
         super().setUp()
+        self.stand_in("tests/support/rabbitmq.py", RUN_BEHIND_DASHES)
         for name in ("amqp", "http"):
             self.write(f"tests/fuzz/{name}_fuzz.cpp", "")
 
@@ -421,7 +422,7 @@ class TestLong(Tree):
     def test_runs_every_part(self) -> None:
         code, said = self.run_script("test-long")
         self.assertEqual(code, 0, said)
-        self.assertEqual(said.splitlines()[-1], "6 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "7 passed, 0 failed")
         calls = self.calls()
         for preset in ("dev", "tsan", "release", "gcc", "coverage"):
             self.assertIn(f"cmake --preset {preset} -B build/per-file/{preset} -DCMAKE_UNITY_BUILD=OFF", calls)
@@ -439,7 +440,7 @@ class TestLong(Tree):
         for fails in ("lint", "simulate", "fuzz http", "redis_torture.py", "cmake --build build/per-file/gcc"):
             with self.subTest(fails):
                 code, said = self.run_script("test-long", FAIL=fails)
-                self.assertEqual((code, said.splitlines()[-1]), (1, "5 passed, 1 failed"))
+                self.assertEqual((code, said.splitlines()[-1]), (1, "6 passed, 1 failed"))
                 self.assertRegex(said, r"Failed: [a-z-]+\. Its logs: build/test-long/")
                 with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:
                     self.assertFalse(json.load(file)["passed"])
@@ -518,6 +519,16 @@ with open("given-{name}", "w") as file:
         self.assertNotIn("lint", self.calls())
         with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:
             self.assertFalse(json.load(file)["passed"])
+
+    def test_the_tests_are_repeated_and_what_keeps_the_cores_busy_ends_with_them(self) -> None:
+        code, said = self.run_script("test-long", "repeat")
+        self.assertEqual((code, said.splitlines()[-1]), (0, "1 passed, 0 failed"))
+        calls = [call for call in self.calls() if call.startswith("ctest --preset asan")]
+        self.assertEqual(len(calls), 5)
+        self.assertEqual(said.count("beside other work"), 2 * 2, said)  # and once among the slowest
+        self.assertNotIn("left these running", said)
+        code, said = self.run_script("test-long", "repeat", FAIL="ctest")
+        self.assertEqual((code, said.splitlines()[-1]), (1, "0 passed, 1 failed"))
 
     def test_no_history_is_simulated_twice_or_left_out(self) -> None:
         self.run_script("test-long", "simulation")
