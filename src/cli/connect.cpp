@@ -52,7 +52,7 @@ Result<std::string> store_of(const Target& target) {
   return std::string(config->store.url.text.reveal());
 }
 
-std::string with_scheme(std::string store) {
+std::string with_scheme(const std::string& store) {
   const bool is_path = store.find(':') == std::string::npos;
   return is_path ? "sqlite:" + store : store;
 }

@@ -19,6 +19,7 @@ class StoreLane {
   virtual void ask(Request request, Done done) = 0;
   // `watcher` hears on the loop how large each batch was; nothing: nobody does. A lane to somebody
   // else's store, who makes the batches, has nothing to tell.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that have something to tell keep it
   virtual void watch(std::function<void(std::size_t)> /*watcher*/) {}
 };
 

@@ -93,7 +93,7 @@ class ConsumeLine final : public Line {
   void limit(Channel& channel);
   void name_and_start(Channel& channel);
   void cancel(Channel& channel);
-  void flush(Channel& channel);
+  void flush(Channel& channel, const std::string& queue);
   void hand_all_back(Channel& channel);
   void close(Channel& channel);
   void on_consuming(Channel& channel);

@@ -134,7 +134,7 @@ void ConsumeLine::wind_down(Consumer& consumer) {
       cancel(*channel);
     } else if (channel->phase == Phase::idle) {
       write_acks(*channel);
-      flush(*channel);
+      flush(*channel, consumer.queue);
     } else if (channel->phase == Phase::flushed && channel == consumer.kept.front()) {
       // One after the other: what was held first is handed back first.
       hand_all_back(*channel);
@@ -143,12 +143,12 @@ void ConsumeLine::wind_down(Consumer& consumer) {
   }
 }
 
-void ConsumeLine::flush(Channel& channel) {
+void ConsumeLine::flush(Channel& channel, const std::string& queue) {
   channel.phase = Channel::Phase::flushing;
   channel.since = clock().now();
   out().method(channel.number, AMQP_QUEUE_DECLARE_METHOD,
                amqp_queue_declare_t{.ticket = 0,
-                                    .queue = bytes_of(channel.consumer->queue),
+                                    .queue = bytes_of(queue),
                                     .passive = 1,
                                     .durable = 1,
                                     .exclusive = 0,

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 constexpr std::string_view kInfix = ".retry.";
 constexpr std::int64_t kLeast_ms = 100;
 // For how long an unused one stays beyond its wait.
-constexpr std::int64_t kBeyond_ms = 60 * 60 * 1000;
+constexpr std::int64_t kBeyond_ms = 60LL * 60 * 1000;
 constexpr std::int64_t kMost_ms = 20LL * 24 * 60 * 60 * 1000;  // twice that still is 32 bits
 constexpr std::size_t kLongestName = 255;
 

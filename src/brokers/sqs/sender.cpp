@@ -108,7 +108,7 @@ Sender::Batch Sender::next_batch(Line& line, bool is_fifo) const {
   std::set<std::string> passed;  // over: none of their groups may overtake them
   std::size_t looked_at = 0;
   for (auto at = line.waiting.begin(); at != line.waiting.end();) {
-    Letter& letter = **at;
+    const Letter& letter = **at;
     const bool is_full =
         batch.size() == kMostBatchEntries || (!batch.empty() && batch[0]->goes_alone) ||
         (!batch.empty() && letter.goes_alone) ||

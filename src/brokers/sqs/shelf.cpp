@@ -40,6 +40,7 @@ void Shelf::hold(Number number) {
 
 std::vector<Shelf::Slot> Shelf::take_all() {
   std::vector<Slot> all;
+  all.reserve(slots_.size());
   for (auto& [number, slot] : slots_)
     all.push_back(std::move(slot));
   slots_.clear();
