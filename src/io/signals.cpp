@@ -41,23 +41,23 @@ class Actions {
 // default action, and the next signal would kill: so one set that nobody destroys makes them
 // harmless until the process ends. Made while there are files to be had, not when a signal is
 // heard.
-struct Deaf {
-  explicit Deaf(bool also_hangup) {
-    if (also_hangup) set.add(SIGHUP);
+struct IgnoredSignals {
+  explicit IgnoredSignals(bool with_hangup) {
+    if (with_hangup) set.add(SIGHUP);
   }
   asio::io_context context;
   asio::signal_set set{context, SIGINT, SIGTERM};
 };
 
-void keep(std::unique_ptr<Deaf> deaf) {
-  [[maybe_unused]] static const Deaf* const kept = deaf.release();
+void keep_until_exit(std::unique_ptr<IgnoredSignals> ignored) {
+  [[maybe_unused]] static const IgnoredSignals* const kept = ignored.release();
 }
 
 }  // namespace
 
 struct Signals::Parts : std::enable_shared_from_this<Parts> {
-  Actions actions;             // restored after the sets below have gone
-  std::unique_ptr<Deaf> deaf;  // until a signal was heard; then it stays for ever
+  Actions actions;                          // restored after the sets below have gone
+  std::unique_ptr<IgnoredSignals> ignored;  // until a signal was heard; then it stays for ever
   asio::signal_set set;
   Heard heard;
   std::move_only_function<void()> hung_up;
@@ -70,11 +70,12 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
         heard(std::move(then)),
         hung_up(std::move(then_hung_up)),
         afterwards(then_afterwards) {
-    const bool also_hangup = hung_up != nullptr;
+    const bool with_hangup = hung_up != nullptr;
     for (const int signal : kServerSignals) {
-      if (signal != SIGHUP || also_hangup) set.add(signal);
+      if (signal != SIGHUP || with_hangup) set.add(signal);
     }
-    if (afterwards == Afterwards::ignored_once_heard) deaf = std::make_unique<Deaf>(also_hangup);
+    if (afterwards == Afterwards::ignored_once_heard)
+      ignored = std::make_unique<IgnoredSignals>(with_hangup);
   }
 
   void listen() {
@@ -83,8 +84,8 @@ struct Signals::Parts : std::enable_shared_from_this<Parts> {
       if (error || !self) return;
       self->listen();
       if (signal == SIGHUP) return self->hung_up();
-      if (self->deaf) {
-        keep(std::move(self->deaf));
+      if (self->ignored) {
+        keep_until_exit(std::move(self->ignored));
         self->actions.abandon();
       }
       self->heard(signal, ++self->count);

@@ -16,7 +16,7 @@ sys.path.insert(0, HERE)
 
 import results  # noqa: E402
 import summary  # noqa: E402
-from steps import BUILD, TEST, Count, Lanes, Stage, Step, one_test  # noqa: E402
+from steps import BUILD, TEST, Count, Lanes, Stage, Step, cores, one_test  # noqa: E402
 from eventually import assert_released, wait_until  # noqa: E402
 import processes  # noqa: E402  (in tests/support, where steps.py looks)
 
@@ -377,7 +377,7 @@ class Results(unittest.TestCase):
         table = summary.as_table(stages, 91.2, summary.read(path))
         self.assertRegex(table, r"(?m)^asan +60 +31 +4 +60 +31 +4   stopped$")
         self.assertRegex(table, r"(?m)^elapsed +91 +91$")
-        self.assertEqual(told["cores"], len(os.sched_getaffinity(0)))
+        self.assertEqual(told["cores"], cores())
         self.assertIn("30.5 s  asan: cli", table)
         self.write("summary.json", '{"cut off')
         self.assertIsNone(summary.read(path))
