@@ -75,6 +75,9 @@ struct RecoverOptions {
   int max_recoveries = recovery::Rules().max_recoveries;
   std::int64_t renew_at = recovery::Options().renew_at;
   bool persistent = false;
+  bool keep_expiration = false;
+  std::string management;
+  std::string delivery_limit;
   std::string journal;
   std::string total = "30m";
   std::string idle = "10s";
@@ -108,6 +111,10 @@ std::string check_rate(const std::string& text) {
   return rate ? "" : rate.error().message;
 }
 
+std::string check_limit(const std::string& text) {
+  return text == "0" ? "0 would take nothing: leave --limit out to take all" : "";
+}
+
 // The URL itself, or what env:NAME or file:PATH stands for.
 Result<std::string> resolve_url(const std::string& from) {
   constexpr std::string_view kEnv = "env:";
@@ -132,7 +139,12 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   const auto usage = [](std::string what) {
     return fail(ErrorCode::invalid_argument, "usage", std::move(what));
   };
-  if (ways != 1) return usage("say where messages go: one of --map, --to-origin and --to");
+  if (ways == 0 && !asked.park.empty()) return recovery::Routes{.to = To::review};
+  if (ways != 1) {
+    return usage(
+        "say where messages go: one of --map, --to-origin and --to (or only --park, to move all of "
+        "them there as they are)");
+  }
   if (!asked.exchange.empty() && asked.map.empty()) {
     return usage("--exchange is where the routing keys of --map go");
   }
@@ -146,7 +158,9 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
 }
 
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
-  server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file, .endpoint = asked.endpoint},
+  server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
+                                              .management = asked.management,
+                                              .endpoint = asked.endpoint},
                                    .journal = asked.journal};
   recovery::Options& options = settings.options;
   auto routes = routes_of(asked);
@@ -162,6 +176,10 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   options.dry = asked.dry;
   options.park = asked.park;
   options.persistent = asked.persistent;
+  options.keep_expiration = asked.keep_expiration;
+  auto limit = recovery::parse_stated_limit(asked.delivery_limit);
+  if (!limit) return std::unexpected(std::move(limit).error());
+  options.delivery_limit = *limit;
   options.renew_at = asked.renew_at;
   options.limits = {.total = parse_duration(asked.total).value_or(Duration()),
                     .idle = parse_duration(asked.idle).value_or(Duration()),
@@ -188,6 +206,8 @@ int run_recover(const RecoverOptions& asked, Io& io) {
   settings->broker.url = *std::move(url);
   const auto place = server::broker_place(settings->broker.url, true);
   if (!place) return complain(place.error(), kUsage);
+  if (const auto checked = server::check(*settings); !checked)
+    return complain(checked.error(), kUsage);
   RecoverProgress progress(io, asked.dry);
   const auto outcome =
       server::recover(*std::move(settings), {.observer = progress, .hears_signals = true});
@@ -198,7 +218,7 @@ int run_recover(const RecoverOptions& asked, Io& io) {
   }
   const recovery::Summary& summary = outcome->summary;
   if (summary.error) {
-    io.err << "holdfast recover: " << summary.error->text() << '\n';
+    io.err << "holdfast recover: " << summary.error->message << '\n';
   }
   if (asked.json) {
     io.out << recover_json(*outcome, place->text);
@@ -229,7 +249,7 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
   span("--stall", asked.stall, "When nothing got on for so long");
   verb.add_option("--limit", asked.limit, "After so many messages")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(CLI::Validator(check_limit, ""))
       ->group("When it ends");
 }
 
@@ -277,6 +297,14 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}).description(""))
       ->capture_default_str();
   verb->add_flag("--persistent", asked->persistent, "Make every copy persistent");
+  verb->add_flag("--keep-expiration", asked->keep_expiration,
+                 "Copies expire as their originals did; else never");
+  verb->add_option("--management", asked->management,
+                   "RabbitMQ's management API (http://HOST:15672)")
+      ->type_name("URL");
+  verb->add_option("--delivery-limit", asked->delivery_limit,
+                   "Of a quorum queue, if that API cannot say")
+      ->type_name("N|none");
   verb->add_option("--journal", asked->journal, "Write down each message's fate; go on from it")
       ->type_name("FILE");
   add_limits(*verb, *asked);

@@ -34,6 +34,11 @@ double seconds_of(Duration span) {
   return std::chrono::duration<double>(span).count();
 }
 
+std::string messages(std::uint64_t count) {
+  return grouped(count) + (count == 1 ? " message" : " messages");
+}
+
+// From the start until the last message was settled: what follows is waiting for more.
 double rate_of(const Summary& summary) {
   const double seconds = seconds_of(summary.worked);
   return seconds > 0 ? static_cast<double>(summary.recovered.total()) / seconds : 0;
@@ -93,7 +98,8 @@ std::string target_of(const Plan::Row& row) {
   if (row.what == pass) return "not chosen";
   if (row.what != recovery::Decision::What::recover) return "kept: " + row.why;
   std::string text = "-> " + recovery::to_text(row.to);
-  if (row.target == Plan::Row::Target::missing) text += " (no such queue!)";
+  if (row.target == Plan::Row::Found::missing)
+    text += row.to.exchange.empty() ? " (no such queue!)" : " (no such exchange!)";
   return text;
 }
 
@@ -104,8 +110,8 @@ void write_plan(wire::JsonWriter& writer, const Plan& plan) {
     writer.key("action").text(word_of(row.what));
     if (row.what == recovery::Decision::What::recover) {
       writer.key("exchange").text(row.to.exchange).key("routing_key").text(row.to.routing_key);
-      if (row.target != Plan::Row::Target::unchecked) {
-        writer.key("target_is_there").boolean(row.target == Plan::Row::Target::there);
+      if (row.target != Plan::Row::Found::unchecked) {
+        writer.key("target_is_there").boolean(row.target == Plan::Row::Found::there);
       }
     }
     if (!row.why.empty()) writer.key("why").text(row.why);
@@ -117,6 +123,15 @@ void write_plan(wire::JsonWriter& writer, const Plan& plan) {
 }
 
 void append_end(std::string& out, const Summary& summary) {
+  if (summary.arrived > 0) append_row(out, "arrived since the start", summary.arrived);
+  if (summary.vanished > 0) {
+    append_row(out, "left the queue, and not by this run: taken by others, or expired",
+               summary.vanished);
+  }
+  if (summary.consumers > 0) {
+    append_row(out, "other consumers at the start: what they hold is not counted",
+               summary.consumers);
+  }
   if (summary.left) append_row(out, "still in " + cut_visible(summary.queue, 50), *summary.left);
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
@@ -125,11 +140,14 @@ void append_end(std::string& out, const Summary& summary) {
 
 }  // namespace
 
-void RecoverProgress::found(std::uint64_t messages) {
-  found_ = messages;
+void RecoverProgress::found(std::uint64_t count) {
+  found_ = count;
   wipe();
-  io_.err << fmt::format("Found {} messages in DLQ. {}\n", messages,
-                         dry_ ? "Looking at them..." : "Starting recovery...")
+  const std::string_view then = count == 0 ? ""
+                                : dry_     ? " Looking at them..."
+                                           : " Starting recovery...";
+  io_.err << fmt::format("Found {} {} in DLQ.{}\n", count, count == 1 ? "message" : "messages",
+                         then)
           << std::flush;
 }
 
@@ -200,7 +218,9 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
   out += cut_visible(place, kColumns) + '\n';
   out += fmt::format("took {}", rounded(summary.took));
   if (summary.recovered.total() > 0) {
-    out += fmt::format(", {} messages/s", grouped(static_cast<std::uint64_t>(rate_of(summary))));
+    out += fmt::format(
+        "; recovered {} in {}, {}/s", messages(summary.recovered.total()), rounded(summary.worked),
+        grouped(static_cast<std::uint64_t>(std::max(1.0, std::round(rate_of(summary))))));
   }
   out += "\n\n";
   append_row(out, "recovered", summary.recovered.total());
@@ -218,7 +238,13 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
     append_row(out, "had their copy already, and were only removed", summary.recognised);
   }
   if (summary.duplicates > 0) {
-    append_row(out, "may be there twice: the connection was lost", summary.duplicates);
+    append_row(out, "may be there twice: no answer came for their first copy", summary.duplicates);
+  }
+  if (summary.redelivered > 0) {
+    append_row(out, "recovered had been delivered before: if that run was killed, they",
+               summary.redelivered);
+    out +=
+        std::string(14, ' ') + "may be there twice (a dry run or a clean end leaves no copies)\n";
   }
   if (summary.transient > 0) {
     append_row(out, "recovered are not persistent, as they were before", summary.transient);
@@ -249,6 +275,9 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   if (rest > 0) out += fmt::format("{:>12}  others\n", grouped(rest));
   out += '\n';
   append_row(out, "would be recovered", summary.planned);
+  if (summary.would_fail > 0) {
+    append_row(out, "would fail: there is no such target", summary.would_fail);
+  }
   append_row(out, "would be kept", summary.skipped.total());
   if (summary.passed > 0) append_row(out, "are not chosen", summary.passed);
   if (summary.renewed > 0) {
@@ -280,14 +309,20 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   writer.key("not_chosen").number(summary.passed).key("parked").number(summary.parked);
   writer.key("renewed").number(summary.renewed).key("recognised").number(summary.recognised);
   writer.key("possible_duplicates").number(summary.duplicates);
+  writer.key("delivered_before").number(summary.redelivered);
   writer.key("transient").number(summary.transient);
   writer.key("interruptions").number(summary.interruptions);
   if (summary.left) writer.key("still_in_queue").number(*summary.left);
+  writer.key("arrived").number(summary.arrived).key("vanished").number(summary.vanished);
+  writer.key("other_consumers").number(summary.consumers);
   writer.key("took_s").number(seconds_of(summary.took));
   writer.key("worked_s").number(seconds_of(summary.worked));
   writer.key("per_s").number(std::round(rate_of(summary)));
   if (summary.dry) {
-    writer.key("would_recover").number(summary.planned);
+    writer.key("would_recover")
+        .number(summary.planned)
+        .key("would_fail")
+        .number(summary.would_fail);
     write_plan(writer, outcome.plan);
   }
   writer.end_object();

@@ -19,7 +19,7 @@ class RecoverProgress final : public recovery::Observer {
   RecoverProgress(const RecoverProgress&) = delete;
   RecoverProgress& operator=(const RecoverProgress&) = delete;
 
-  void found(std::uint64_t messages) override;
+  void found(std::uint64_t count) override;
   void warned(const recovery::Warning& warning) override;
   void moved(const recovery::Summary& so_far) override;
   void wipe();

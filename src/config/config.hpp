@@ -301,8 +301,11 @@ struct Recover {
   int max_recoveries = 3;
   int renew_at = 3;
   bool persistent = false;
+  bool keep_expiration = false;
   std::string journal = {};
   std::string ca_file = {};
+  Url management = {};              // of the broker's API
+  std::string delivery_limit = {};  // "none" or a number, where it cannot be found out
   Duration total = std::chrono::minutes(30);
   Duration idle = std::chrono::seconds(10);
   Duration empty = std::chrono::seconds(5);

@@ -17,15 +17,20 @@ using namespace std::chrono_literals;
 constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
     {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
 
-// A name that need not be given.
-struct NameOrNone {
+// A text that need not be given.
+struct CheckedTextOrNone {
   static constexpr std::string_view kKind = Text::kKind;
+  TextCheck check;
   void read(const Spot& spot, const Value& value, std::string& into) const {
-    Text{check_name}.read(spot, value, into);
+    Text{check}.read(spot, value, into);
   }
   [[nodiscard]] std::string show(const std::string& value) const {
-    return value.empty() ? "" : Text{check_name}.show(value);
+    return value.empty() ? "" : Text{check}.show(value);
   }
+};
+
+struct NameOrNone : CheckedTextOrNone {
+  NameOrNone() : CheckedTextOrNone{check_name} {}
 };
 
 // Where messages go, and which of them.
@@ -39,6 +44,13 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
                        "`env:NAME` "
                        "or `file:PATH`",
                        {.required = true}),
+          row<Recover>(
+              "management", &Recover::management, Endpoint{}, yes,
+              "where RabbitMQ's management API is, to be asked for the delivery limit of a "
+              "quorum queue; without it, port 15672 of the broker's host, 15671 with TLS"),
+          row<Recover>("delivery_limit", &Recover::delivery_limit,
+                       CheckedTextOrNone{check_delivery_limit}, yes,
+                       "that limit, if the API cannot be asked: a number, or `none`"),
           row<Recover>("endpoint", &Recover::endpoint, Endpoint{}, yes,
                        "where SQS is, if not at AWS"),
           row<Recover>("map", &Recover::map, Path{PathUse::file}, yes,
@@ -60,6 +72,8 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
                        "a new message, since quorum queues drop what was delivered too often"),
           row<Recover>("persistent", &Recover::persistent, YesNo{}, yes,
                        "make copies persistent, also of messages that were not"),
+          row<Recover>("keep_expiration", &Recover::keep_expiration, YesNo{}, yes,
+                       "copies expire as their originals did; without it, they do not expire"),
       });
 }
 

@@ -24,6 +24,12 @@ std::string check_preset(std::string_view text) {
   return preset ? "" : preset.error().message;
 }
 
+std::string check_delivery_limit(std::string_view text) {
+  const bool is_number = !text.empty() && text.size() < 10 &&
+                         text.find_first_not_of("0123456789") == std::string_view::npos;
+  return text == "none" || is_number ? "" : R"(a delivery limit is a number, or "none")";
+}
+
 std::string check_variable(std::string_view text) {
   const std::string_view name = text.ends_with('*') ? text.substr(0, text.size() - 1) : text;
   const bool good = !text.empty() && std::ranges::all_of(name, [](char c) {

@@ -12,6 +12,8 @@ namespace holdfast::config {
 [[nodiscard]] std::string check_variable(std::string_view text);
 [[nodiscard]] std::string check_condition(std::string_view text);
 [[nodiscard]] std::string check_user_agent(std::string_view text);
+// "none", or how many returns it allows.
+[[nodiscard]] std::string check_delivery_limit(std::string_view text);
 [[nodiscard]] std::string check_region(std::string_view text);
 
 }  // namespace holdfast::config

@@ -50,6 +50,7 @@ Burst::Item Carrier::item_for(const ports::TaskRecord& task,
                    std::int64_t{transition.spent.attempts});
   item.outgoing.delay =
       std::clamp(transition.due - floor_.wall_now(), Duration::zero(), kLongestDelay);
+  item.outgoing.delay_kind = carriage_.kind;
   set_sent_at(item.outgoing.message, floor_.wall_now() + item.outgoing.delay);
   return item;
 }
@@ -207,6 +208,7 @@ void Carrier::put_off(const TaskId& id, const Held& held, const ports::Claim::Le
   item.outgoing.message.delivery_mode = 2;
   ports::set_field(item.outgoing.message.headers, kTaskHeader, id.text());
   item.outgoing.delay = std::clamp(left.due - floor_.wall_now(), Duration::zero(), kLongestDelay);
+  item.outgoing.delay_kind = carriage_.kind;
   set_sent_at(item.outgoing.message, floor_.wall_now() + item.outgoing.delay);
   item.moves = held.tag;
   add(std::move(item));
@@ -282,6 +284,7 @@ void Carrier::failed(const std::vector<Burst::Item>& items) {
   floor_.parts.log.log(Level::error, "carrier.unpublished",
                        "recorded, but not published: tried again later",
                        {{"queue", carriage_.queue},
+                        {"task", first->task.id.text()},
                         {"broker", carriage_.where},
                         {"tasks", std::ranges::count_if(items, is_left)},
                         {"wait", carriage_.sweep_every},

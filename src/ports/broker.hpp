@@ -60,6 +60,7 @@ struct Outgoing {
   // Rounded up to what the broker does with few queues, at most by a tenth. Only to a queue
   // (without an exchange).
   Duration delay = {};
+  QueueWish::Kind delay_kind = QueueWish::Kind::classic;  // of the queue that it waits in
 };
 
 // How a message ended that was to be published.
@@ -104,11 +105,16 @@ class Receiver {
   virtual void interrupted(const Error& why) = 0;
   // It consumes: for the first time, or again.
   virtual void consuming() = 0;
+  // The broker refuses to let it consume: no permission, no such queue, an exclusive consumer. It
+  // is tried again by the broker's policy, unless the consumer is closed.
+  virtual void refused(const Error& /*why*/) {}
 };
 
 struct Intake {
   std::string queue;
   std::size_t prefetch = 256;  // most that are delivered and neither settled nor held
+  // At so many bytes of these no more is taken from a broker that sends by itself; 0: no limit.
+  std::uint64_t most_bytes = 0;
   // How long one question for messages may wait for some, where the broker is asked for them; one
   // that sends them by itself does not look at it.
   Duration wait = std::chrono::seconds(20);
@@ -119,6 +125,24 @@ using ConsumerId = std::uint64_t;
 struct Depth {
   std::uint64_t ready = 0;  // messages that wait to be delivered
   std::uint64_t consumers = 0;
+};
+
+// What the broker does with messages that are delivered and returned. A return is every end of a
+// delivery but an acknowledgement: handed back, its channel closed, its connection lost.
+struct QueueFacts {
+  enum class Kind : std::uint8_t {
+    unknown,  // it could not be found out
+    counts,   // it counts returns, and may have a limit: a quorum queue
+    stream,   // messages are not removed by acknowledging them
+    plain,    // returns are not counted
+  };
+  Kind kind = Kind::unknown;
+  // A message is dropped, or dead-lettered, when it is returned more often than this. Of a queue
+  // that counts: nothing means no limit, or one that could not be found out.
+  std::optional<std::int64_t> return_limit = {};
+  bool limit_is_known = false;  // not so: there may be a lower one than `return_limit`
+  std::string unknown_because = {};
+  std::optional<Address> dead_letter = {};  // where such messages go
 };
 
 // One broker at one address. Callbacks come on the loop, exactly once, never from within the call;
@@ -143,6 +167,12 @@ class Broker {
   // No more deliveries; what is not settled can still be.
   virtual void pause(ConsumerId consumer) = 0;
   virtual void resume(ConsumerId consumer) = 0;
+  // Changes Intake::prefetch. What is delivered stays; a smaller one is reached as that is settled.
+  virtual void set_prefetch(ConsumerId consumer, std::size_t prefetch) = 0;
+  // No more deliveries, as pause() does, but what is on its way still comes to the receiver.
+  // `then` is called when nothing can come any more, or the connection is lost. For good: only
+  // settling and close() follow.
+  virtual void drain(ConsumerId consumer, std::move_only_function<void()> then) = 0;
   // Hands everything back that is not settled. From the call on nothing comes to the receiver any
   // more. `then` is called when all that was said before has reached the broker, or its connection
   // is lost.
@@ -159,6 +189,12 @@ class Broker {
 
   // not_found: there is no such queue.
   virtual void depth(std::string queue, std::move_only_function<void(Result<Depth>)> then) = 0;
+  // not_found: there is no such queue.
+  virtual void inspect(std::string queue,
+                       std::move_only_function<void(Result<QueueFacts>)> then) = 0;
+  // Whether it is there; an error: that could not be found out.
+  virtual void find_exchange(std::string exchange,
+                             std::move_only_function<void(Result<bool>)> then) = 0;
 };
 
 // Publishes a copy, and acknowledges the delivery once that is confirmed: how a message is moved

@@ -45,6 +45,9 @@ std::optional<Death> read_death(const Field& field) {
   if (const Field* time = find_field(*table, "time")) {
     if (const auto* seconds = std::get_if<Field::Time>(&time->value)) death.time = seconds->seconds;
   }
+  if (const auto expiration = text_of(*table, "original-expiration")) {
+    death.original_expiration = std::string(*expiration);
+  }
   return death;
 }
 

@@ -91,7 +91,8 @@ struct Death {
   std::int64_t count = 0;
   std::string exchange;  // that it had been published to; empty: the default one
   std::vector<std::string> routing_keys;
-  std::optional<std::uint64_t> time;  // seconds since 1970
+  std::optional<std::uint64_t> time;                    // seconds since 1970
+  std::optional<std::string> original_expiration = {};  // which the broker has taken off it then
 };
 
 // What of x-death can be read; entries that are not what a broker writes are left out.

@@ -27,11 +27,18 @@ void defuse(ports::Message& message, const Marks& marks) {
     ports::set_field(headers, kSavedUser, Field(*std::move(message.user_id)));
     message.user_id.reset();
   }
-  if (message.expiration) {
+  if (message.expiration && !marks.keep_expiration) {
     ports::set_field(headers, kSavedExpiration, Field(*std::move(message.expiration)));
     message.expiration.reset();
   }
   if (marks.persistent) message.delivery_mode = 2;
+}
+
+std::optional<std::string> original_expiration(const Letter& letter) {
+  for (const ports::Death& death : letter.deaths) {
+    if (death.original_expiration) return death.original_expiration;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -44,6 +51,8 @@ bool is_of_a_death(std::string_view header) noexcept {
 
 ports::Message recovered_copy(const Letter& letter, const Marks& marks) {
   ports::Message copy = letter.message();
+  // The broker takes it off a message that dies, and notes it in x-death, which goes.
+  if (!copy.expiration) copy.expiration = original_expiration(letter);
   std::erase_if(copy.headers, [](const auto& entry) {
     return is_of_a_death(entry.first) || entry.first == kKeptBy || entry.first == kKeptBecause;
   });

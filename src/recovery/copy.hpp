@@ -13,6 +13,7 @@ struct Marks {
   std::string run = {};     // its id
   std::string user = {};    // that we are at the broker: a message of another's name is refused
   bool persistent = false;  // copies are, also of what was not
+  bool keep_expiration = false;  // a copy expires as its original did, as it is or as x-death says
 };
 
 // V8: the message as it goes back to work. Body and properties are the same; what the broker wrote

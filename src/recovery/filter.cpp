@@ -20,6 +20,15 @@ constexpr std::array<std::string_view, 12> kNames = {
     "exchange", "recoveries", "error",       "body", "header.NAME", "json.FIELD"};
 constexpr std::size_t kMostDepth = 256;
 
+// 12345 with two places is 123.45.
+std::string text_of_decimal(const ports::Field::Decimal& decimal) {
+  std::string digits = std::to_string(decimal.digits);
+  if (decimal.places == 0) return digits;
+  if (digits.size() <= decimal.places) digits.insert(0, decimal.places + 1 - digits.size(), '0');
+  digits.insert(digits.size() - decimal.places, 1, '.');
+  return digits;
+}
+
 std::optional<std::string> text_of_field(const ports::Field& field) {
   return std::visit(
       []<class T>(const T& value) -> std::optional<std::string> {
@@ -33,6 +42,8 @@ std::optional<std::string> text_of_field(const ports::Field& field) {
           return value.bytes;
         else if constexpr (std::is_same_v<T, ports::Field::Time>)
           return std::to_string(value.seconds);
+        else if constexpr (std::is_same_v<T, ports::Field::Decimal>)
+          return text_of_decimal(value);
         else
           return std::nullopt;
       },

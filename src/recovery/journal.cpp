@@ -96,6 +96,11 @@ void append_end(std::string& out, WallTime time, const Summary& summary, bool cl
   out += '\n';
 }
 
+bool is_journal_line(std::string_view text) {
+  const auto line = parse_line(text);
+  return line && !line->run.empty() && !line->event.empty();
+}
+
 void EarlierRuns::read(std::string_view text) {
   const auto line = parse_line(text);
   if (!line || line->run.empty()) return;

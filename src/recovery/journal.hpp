@@ -55,6 +55,9 @@ void append_note(std::string& out, WallTime time, std::string_view run, const No
 // `clean`: every acknowledgement has reached the broker, so nothing of this run can come back.
 void append_end(std::string& out, WallTime time, const Summary& summary, bool clean);
 
+// Whether a line of a file is one of a journal.
+[[nodiscard]] bool is_journal_line(std::string_view line);
+
 // What of earlier runs may still be in the queue although its copy was made: the last messages of
 // runs that did not end cleanly. Lines that are none (a torn one at the end) are passed over.
 class EarlierRuns {

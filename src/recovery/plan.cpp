@@ -59,21 +59,31 @@ std::vector<Plan::Row> Plan::rows() const {
   return rows;
 }
 
-std::vector<std::string> Plan::target_queues() const {
-  std::set<std::string> queues;
-  for (const auto& [key, row] : rows_) {
-    if (row.what == Decision::What::recover && row.to.exchange.empty())
-      queues.insert(row.to.routing_key);
-  }
-  return {queues.begin(), queues.end()};
+Plan::Target Plan::target_of(const Row& row) {
+  if (row.to.exchange.empty()) return {.is_exchange = false, .name = row.to.routing_key};
+  return {.is_exchange = true, .name = row.to.exchange};
 }
 
-void Plan::checked(const std::string& queue, bool is_there) {
-  for (auto& [key, row] : rows_) {
-    if (row.what != Decision::What::recover || !row.to.exchange.empty()) continue;
-    if (row.to.routing_key == queue)
-      row.target = is_there ? Row::Target::there : Row::Target::missing;
+std::vector<Plan::Target> Plan::targets() const {
+  std::set<Target> targets;
+  for (const auto& [key, row] : rows_) {
+    if (row.what == Decision::What::recover) targets.insert(target_of(row));
   }
+  return {targets.begin(), targets.end()};
+}
+
+void Plan::checked(const Target& target, bool is_there) {
+  for (auto& [key, row] : rows_) {
+    if (row.what != Decision::What::recover || target_of(row) != target) continue;
+    row.target = is_there ? Row::Found::there : Row::Found::missing;
+  }
+}
+
+std::uint64_t Plan::missing() const {
+  std::uint64_t count = 0;
+  for (const auto& [key, row] : rows_)
+    count += row.target == Row::Found::missing ? row.count : 0;
+  return count;
 }
 
 }  // namespace holdfast::recovery

@@ -29,8 +29,8 @@ class Plan {
     std::string example = {};  // its id, or the start of its body
     std::uint64_t count = 0;
     // What could be found out of the target without sending anything.
-    enum class Target : std::uint8_t { unchecked, there, missing };
-    Target target = Target::unchecked;
+    enum class Found : std::uint8_t { unchecked, there, missing };
+    Found target = Found::unchecked;
   };
 
   void note(const Letter& letter, const Decision& decision);
@@ -40,11 +40,21 @@ class Plan {
   [[nodiscard]] std::vector<Row> rows() const;
   [[nodiscard]] std::uint64_t others() const noexcept { return others_; }
 
-  // Queues that are named as targets.
-  [[nodiscard]] std::vector<std::string> target_queues() const;
-  void checked(const std::string& queue, bool is_there);
+  // Queues and exchanges that are named as targets.
+  struct Target {
+    bool is_exchange = false;
+    std::string name = {};
+
+    auto operator<=>(const Target&) const = default;
+  };
+  [[nodiscard]] std::vector<Target> targets() const;
+  void checked(const Target& target, bool is_there);
+  // Messages that would be recovered, if their target was there.
+  [[nodiscard]] std::uint64_t missing() const;
 
  private:
+  [[nodiscard]] static Target target_of(const Row& row);
+
   std::map<std::string, Row> rows_;
   std::uint64_t others_ = 0;  // of rows beyond the most
 };

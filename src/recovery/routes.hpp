@@ -17,6 +17,7 @@ struct Routes {
     origin_exchange,  // as they were first published: exchange and routing key
     origin_queue,     // into the queue that they first died in
     queue,            // all of them into one
+    review,           // nowhere: all of them are kept, and parked
   };
 
   To to = To::map;

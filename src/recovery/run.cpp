@@ -40,7 +40,10 @@ bool is_transient(const ports::Message& message) {
 Run::Run(Parts parts, Options options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
-      marks_{.run = options_.rules.run, .user = options_.user, .persistent = options_.persistent},
+      marks_{.run = options_.rules.run,
+             .user = options_.user,
+             .persistent = options_.persistent,
+             .keep_expiration = options_.keep_expiration},
       memory_(copies_in_doubt(options_.window)),
       earlier_(parts_.earlier.size()) {
   for (const Identity& identity : parts_.earlier)
@@ -48,6 +51,7 @@ Run::Run(Parts parts, Options options)
   summary_.run = options_.rules.run;
   summary_.queue = options_.queue;
   summary_.dry = options_.dry;
+  summary_.parks_all = options_.rules.routes.to == Routes::To::review;
 }
 
 Run::~Run() = default;
@@ -65,29 +69,40 @@ void Run::received(std::vector<ports::Delivery> deliveries) {
 
 void Run::take_all(std::vector<ports::Delivery> deliveries) {
   for (ports::Delivery& delivery : deliveries) {
-    if (ending_) break;  // handed back with all that is left when the consumer is closed
-    take(std::move(delivery));
+    if (!ending_) {
+      take(std::move(delivery));
+      continue;
+    }
+    // Returned with all that is left when the consumer is closed, if that does it no harm.
+    const std::int64_t returns = read_letter(delivery).deliveries;
+    if (returns_.is_last(returns)) rescue(std::move(delivery), returns);
   }
   pump();
 }
 
 void Run::take(ports::Delivery delivery) {
   const Letter letter = read_letter(delivery);
+  resize_window(window_.delivered(returns_.is_near(letter.deliveries)));
   Decision decision = decide(letter, options_.rules, parts_.clock.wall_now());
   if (options_.dry) return look(letter, decision, std::move(delivery));
   Entry entry{.to = std::move(decision.to),
               .type = letter.type,
               .deliveries = letter.deliveries,
+              .redelivered = delivery.redelivered,
               .why = std::move(decision.why)};
   using enum Decision::What;
   switch (decision.what) {
-    case kept_again: ++held_.again; return parts_.broker.hold(*consumer_, delivery.tag);
+    case kept_again:
+      ++held_.again;
+      resize_window(window_.dealt_with(1));
+      return parts_.broker.hold(*consumer_, delivery.tag);
     case pass:
       entry.passed = true;
       entry.delivery = std::move(delivery);
       return leave(std::move(entry));
     case skip:
-      warn(Warning::Kind::skipped, name_of(delivery.message) + " is kept: " + entry.why);
+      if (!summary_.parks_all)
+        warn(Warning::Kind::skipped, name_of(delivery.message) + " is kept: " + entry.why);
       entry.delivery = std::move(delivery);
       return keep(std::move(entry));
     case recover: break;
@@ -119,6 +134,7 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
       const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
       if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
         ++summary_.recognised;
+        if (ours) ++recognised_ours_;
         note({.event = "recognised",
               .id = &delivery.message.message_id,
               .key = &entry.identity,
@@ -128,6 +144,7 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
       }
       entry.doubt = true;
       entry.counted = ours && is_there;
+      entry.unknown = ours && known->copy == Memory::Copy::unknown;
     }
   }
   memory_.seen(entry.identity, life_);
@@ -149,12 +166,16 @@ void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&&
   if (decision.what == Decision::What::pass) ++held_.passed;
   if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);
   ++held_.held;
-  if (letter.deliveries >= options_.renew_at) {
-    Entry entry{.purpose = Entry::Purpose::renew, .type = letter.type, .looked = true};
+  if (returns_.is_to_be_renewed(letter.deliveries, options_.renew_at)) {
+    Entry entry{.purpose = Entry::Purpose::renew,
+                .type = letter.type,
+                .deliveries = letter.deliveries,
+                .looked = true};
     entry.delivery = std::move(delivery);
     enqueue(std::move(entry));
   } else {
     parts_.broker.hold(*consumer_, delivery.tag);
+    resize_window(window_.dealt_with(1));
   }
   if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
 }
@@ -168,12 +189,15 @@ void Run::keep(Entry entry) {
 
 // In the queue; handed back when the run ends, or put at its end as a new message.
 void Run::leave(Entry entry) {
-  const bool can_send = !ending_ || finishes_waiting_;
-  if (entry.purpose != Entry::Purpose::renew && entry.deliveries >= options_.renew_at && can_send) {
+  const bool can_send = !ending_ || finishes_waiting_ || is_last(entry);
+  const bool renews = returns_.is_to_be_renewed(entry.deliveries, options_.renew_at);
+  if (entry.purpose != Entry::Purpose::renew && renews && can_send) {
     entry.purpose = Entry::Purpose::renew;
     return enqueue(std::move(entry));
   }
+  if (is_last(entry)) return put_aside(std::move(entry));
   parts_.broker.hold(*consumer_, entry.tag());
+  resize_window(window_.dealt_with(1));
   tally(held_, entry);
   note({.event = entry.passed ? "not_chosen" : "kept",
         .id = &entry.delivery.message.message_id,
@@ -246,6 +270,7 @@ void Run::send(Entry entry) {
       break;
   }
   if (std::exchange(entry.doubt, false)) ++summary_.duplicates;
+  if (std::exchange(entry.unknown, false)) --doubts_;
   const ports::DeliveryTag tag = entry.tag();
   in_flight_.emplace(tag, std::move(entry));
   parts_.broker.publish(std::move(outgoing),
@@ -298,6 +323,7 @@ void Run::count_recovered(const Entry& entry) {
   if (!entry.counted) {
     summary_.recovered.add(to_text(entry.to));
     if (is_transient(entry.delivery.message) && !options_.persistent) ++summary_.transient;
+    if (entry.redelivered && life_ == 1) ++summary_.redelivered;
   }
   note({.event = "recovered",
         .id = &entry.delivery.message.message_id,
@@ -323,8 +349,8 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
                                      name_of(entry.delivery.message) + ": it stays");
       return leave(std::move(entry));
     case Entry::Purpose::renew:
-      warn(Warning::Kind::queue,
-           name_of(entry.delivery.message) + " could not be renewed, and is handed back as it is");
+      warn(Warning::Kind::queue, "queue " + quoted(options_.queue) + " takes no new copy of " +
+                                     name_of(entry.delivery.message) + ": " + what);
       return leave(std::move(entry));
   }
 }
@@ -334,14 +360,14 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (result.fate == Fate::unknown) {
     entry.doubt = true;
     if (entry.purpose == Entry::Purpose::recover) {
+      if (!std::exchange(entry.unknown, true)) ++doubts_;
       memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .life = life_});
     }
   }
   const ports::DeliveryTag tag = entry.tag();
-  if (ending_ && !finishes_waiting_) {
+  if (ending_ && !finishes_waiting_ && !is_last(entry)) {
     if (entry.purpose == Entry::Purpose::recover) --pending_;
-    if (entry.doubt) ++summary_.duplicates;  // it stays, and the next run sends it again
-    return;
+    return;  // it stays, and the next run sends it again
   }
   troubled_.emplace(tag, std::move(entry));
   if (std::exchange(backing_off_, true)) return;
@@ -369,12 +395,16 @@ void Run::send_again() {
 void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
   const auto node = nobodys_.extract(tag);
   if (node.empty()) return;
-  if (result.fate == Fate::confirmed || result.fate == Fate::unknown) {
-    const Entry& entry = node.mapped();
-    const bool is_there = result.fate == Fate::confirmed;
-    // At the end nobody is left to know its original again: the next run sends it once more.
-    if (entry.purpose != Entry::Purpose::recover || ending_) ++summary_.duplicates;
-    if (entry.purpose == Entry::Purpose::recover) {
+  Entry& entry = node.mapped();
+  const bool is_there = result.fate == Fate::confirmed;
+  if (is_there || result.fate == Fate::unknown) {
+    const bool recovers = entry.purpose == Entry::Purpose::recover;
+    // At the end nobody is left to know its original again: the next run sends it once more. Of one
+    // that was at its limit there is no original any more.
+    const bool is_only_copy = is_there && is_last(entry);
+    if (!is_only_copy && (!recovers || ending_)) ++summary_.duplicates;
+    if (!is_only_copy && recovers && !ending_ && !is_there) ++doubts_;
+    if (recovers) {
       memory_.note(
           entry.identity,
           {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown, .life = life_ - 1});
@@ -382,13 +412,15 @@ void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
       settle_soon();
     }
   }
+  if (!is_there && is_last(entry)) rescue_orphan(std::move(entry));
   if (nobodys_.empty()) take_all(std::exchange(deferred_, {}));
+  if (ending_) close_when_idle();
 }
 
 // Acknowledging, all of one turn together, and after their lines of the journal.
 
 void Run::acknowledge(ports::DeliveryTag tag) {
-  to_acknowledge_.push_back(tag);
+  if (!is_void(tag)) to_acknowledge_.push_back(tag);
   settle_soon();
 }
 
@@ -405,6 +437,7 @@ void Run::settle() {
   for (const ports::DeliveryTag tag : to_acknowledge_)
     parts_.broker.acknowledge(*consumer_, tag);
   settled_ += to_acknowledge_.size();
+  resize_window(window_.dealt_with(to_acknowledge_.size()));
   to_acknowledge_.clear();
   summary_.worked = parts_.clock.now() - started_;
   progressed();

@@ -22,6 +22,7 @@
 #include "recovery/identity.hpp"
 #include "recovery/journal.hpp"
 #include "recovery/plan.hpp"
+#include "recovery/returns.hpp"
 #include "recovery/summary.hpp"
 
 namespace holdfast::recovery {
@@ -38,9 +39,14 @@ struct Options {
   bool dry = false;                         // look, and leave all as it is
   std::string park = {};                    // the queue for what is kept; empty: where it is
   bool persistent = false;                  // make copies persistent, whatever the original was
-  // What is left in the queue is handed back, which some brokers count, and drop what was handed
-  // back too often. At this count it is put at the end of the queue as a new message instead.
+  bool keep_expiration = false;             // copies expire as their originals did
+  // What is left in the queue is returned, which some queues count. At this count it is put at the
+  // end of the queue as a new message instead; earlier, if the queue's limit says so (returns.hpp).
   std::int64_t renew_at = 3;
+  // The delivery limit of the queue, where it cannot be found out.
+  std::optional<StatedLimit> delivery_limit = {};
+  std::uint64_t most_bytes = std::uint64_t{16}
+                             << 20;  // of messages under way, and one more message
   Limits limits = {};
   Duration grace = std::chrono::seconds(10);  // for what is under way at the end
 };
@@ -97,6 +103,9 @@ class Run final : private ports::Receiver {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  // Of a queue with a delivery limit it takes no message before the broker has shown that it takes
+  // copies, and does not end while a message is in hand whose next return would be its end.
+  //
   // Once. `done` is called on the loop when it is over, as the last thing that the run does.
   void start(std::move_only_function<void(Outcome)> done);
   // Takes no more, and waits for what is under way, for its grace at most.
@@ -123,6 +132,8 @@ class Run final : private ports::Receiver {
     bool looked = false;   // by a dry run, which has counted it
     bool doubt = false;    // a copy may be there already
     bool counted = false;  // as recovered, before
+    bool redelivered = false;
+    bool unknown = false;  // a copy of this run was sent, and nobody knows what became of it
     std::string why = {};  // of what is kept
 
     [[nodiscard]] const ports::DeliveryTag& tag() const { return delivery.tag; }
@@ -139,9 +150,12 @@ class Run final : private ports::Receiver {
   void received(std::vector<ports::Delivery> deliveries) override;
   void interrupted(const Error& why) override;
   void consuming() override;
+  void refused(const Error& why) override;
 
   // Before the first message.
   void check_queues(std::vector<std::string> queues);
+  void check_returns();
+  void prove_publishing(int times);
   void begin_consuming();
 
   // What becomes of one message.
@@ -153,6 +167,17 @@ class Run final : private ports::Receiver {
   void keep(Entry entry);
   void leave(Entry entry);
   void enqueue(Entry entry);
+
+  // Of queues that destroy what is returned too often.
+  [[nodiscard]] bool is_last(const Entry& entry) const;
+  void rescue(ports::Delivery delivery, std::int64_t deliveries);
+  void rescue_or_drop_what_waits();
+  void rescue_what_was_lost();
+  void rescue_orphan(Entry entry);
+  [[nodiscard]] static bool is_void(const ports::DeliveryTag& tag);
+  void put_aside(Entry entry);
+  void try_what_is_put_aside();
+  void resize_window(bool changed);
 
   // Sending, and what comes of it.
   void pump();
@@ -179,10 +204,13 @@ class Run final : private ports::Receiver {
 
   // The end.
   void end(Ended why, std::optional<Error> error = {});
+  void drain();
   void close_when_idle();
+  void close_after_grace();
   void close();
-  void check_targets(std::vector<std::string> queues);
+  void check_targets(std::vector<Plan::Target> targets);
   void ask_what_is_left();
+  void reconcile();
   void finish();
 
   static void tally(Kept& kept, const Entry& entry);
@@ -206,6 +234,7 @@ class Run final : private ports::Receiver {
   std::map<ports::DeliveryTag, Entry> troubled_;   // to be sent again, before those that wait
   std::map<ports::DeliveryTag, Entry> nobodys_;    // sent, and their delivery is void by now
   std::vector<ports::Delivery> deferred_;          // until it is known what became of those
+  std::deque<Entry> put_aside_;  // must not be returned, and the queue takes no new copy of them
   std::vector<ports::DeliveryTag> to_acknowledge_;
   std::string journal_lines_;
   bool settling_ = false;
@@ -218,6 +247,14 @@ class Run final : private ports::Receiver {
 
   Memory memory_;   // of this run
   Memory earlier_;  // of those before
+
+  ReturnRules returns_;
+  DeliveryWindow window_{1, false};
+  std::uint64_t rescued_ = 0;  // of messages that a lost connection has ended: none of its tags
+  std::uint64_t doubts_ = 0;   // copies that may be there, and whose originals were not sent again
+  std::uint64_t recognised_ours_ = 0;  // of recognised: counted as recovered by this run
+  bool publishing_warned_ = false;
+  bool ever_consumed_ = false;
 
   Kept gone_;                  // parked or renewed: counted for good
   Kept held_;                  // until the connection is lost: then they come again
@@ -240,7 +277,11 @@ class Run final : private ports::Receiver {
 
   std::optional<Ended> ending_;
   bool finishes_waiting_ = false;  // at the limit, what was chosen is still sent
+  bool draining_ = false;
+  bool drained_ = false;
   bool closing_ = false;
+  bool waits_warned_ = false;
+  std::optional<std::uint64_t> last_left_;
   int asked_what_is_left_ = 0;
   bool finished_ = false;
 
@@ -249,6 +290,8 @@ class Run final : private ports::Receiver {
   std::unique_ptr<ports::Loop::Timer> backoff_timer_;
   std::unique_ptr<ports::Loop::Timer> grace_timer_;
   std::unique_ptr<ports::Loop::Timer> left_timer_;
+  std::unique_ptr<ports::Loop::Timer> aside_timer_;
+  std::unique_ptr<ports::Loop::Timer> prove_timer_;
 };
 
 }  // namespace holdfast::recovery

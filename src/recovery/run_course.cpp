@@ -13,7 +13,9 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTick = 100ms;
 constexpr Duration kDepthEvery = 1s;
-constexpr int kMostAsked = 20;
+constexpr int kMostAsked = 50;
+constexpr int kProofs = 2;
+constexpr Duration kProveAgain = 1s;
 
 }  // namespace
 
@@ -28,6 +30,13 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
     if (!depth) return end(Ended::failed, std::move(depth).error());
     summary_.found = depth->ready;
     parts_.observer.found(depth->ready);
+    summary_.consumers = depth->consumers;
+    if (depth->consumers > 0) {
+      warn(Warning::Kind::queue,
+           "queue " + quoted(options_.queue) + " has " + std::to_string(depth->consumers) +
+               (depth->consumers == 1 ? " other consumer" : " other consumers") +
+               ": messages that are delivered there are not counted");
+    }
     std::vector<std::string> queues;
     if (!options_.park.empty() && !options_.dry) queues.push_back(options_.park);
     if (options_.rules.routes.to == Routes::To::queue && !options_.dry) {
@@ -39,7 +48,7 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
 
 // Those that everything goes to must be there before anything is begun.
 void Run::check_queues(std::vector<std::string> queues) {
-  if (queues.empty()) return begin_consuming();
+  if (queues.empty()) return check_returns();
   std::string queue = std::move(queues.back());
   queues.pop_back();
   parts_.broker.depth(queue,
@@ -50,7 +59,42 @@ void Run::check_queues(std::vector<std::string> queues) {
                       });
 }
 
+void Run::check_returns() {
+  parts_.broker.inspect(options_.queue, [this](Result<ports::QueueFacts> facts) {
+    if (ending_) return;
+    last_progress_ = parts_.clock.now();
+    if (!facts) return end(Ended::failed, std::move(facts).error());
+    auto rules = ReturnRules::make(
+        *facts, {.queue = options_.queue, .dry = options_.dry, .stated = options_.delivery_limit});
+    if (!rules) return end(Ended::failed, std::move(rules).error());
+    returns_ = *rules;
+    if (!returns_.limit()) return begin_consuming();
+    prove_publishing(kProofs);
+  });
+}
+
+// Whatever is taken from a queue with a limit must be able to leave it by a copy. So the broker has
+// to show first that it takes messages: in need of memory or disk it still takes the first one of a
+// connection. They go to no queue, so nothing is left of them.
+void Run::prove_publishing(int times) {
+  if (times == 0) return begin_consuming();
+  parts_.broker.publish(
+      {.to = {.routing_key = "holdfast.proof." + options_.rules.run}, .message = {}},
+      [this, times](const ports::Sent& sent) {
+        if (ending_) return;
+        if (sent.fate != ports::Fate::unsent && sent.fate != ports::Fate::unknown)
+          return prove_publishing(times - 1);
+        if (!std::exchange(publishing_warned_, true)) {
+          warn(Warning::Kind::connection,
+               "the broker takes no messages now, so none are taken from the queue: " +
+                   sent.error.message);
+        }
+        prove_timer_ = parts_.loop.after(kProveAgain, [this] { prove_publishing(kProofs); });
+      });
+}
+
 void Run::begin_consuming() {
+  if (summary_.found == 0U && summary_.consumers == 0) return end(Ended::empty);
   if (parts_.journal) {
     append_begin(journal_lines_, parts_.clock.wall_now(), options_.rules.run,
                  options_.place.empty() ? options_.queue : options_.place, options_.window);
@@ -61,19 +105,32 @@ void Run::begin_consuming() {
   if (options_.limit) {
     ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *options_.limit)));
   }
-  // What is handed out and waits for its turn is kept from others: a few seconds' worth will do.
+  // What is handed out and waits for its turn is kept from others: a few seconds' worth will do. It
+  // is returned when the run ends: where that is counted, half a second's worth.
   if (options_.rate > 0) {
-    ahead = std::min(ahead, static_cast<std::size_t>(std::ceil(std::max(1.0, options_.rate * 5))));
+    const double seconds = returns_.limit() ? 0.5 : 5;
+    ahead = std::min(ahead,
+                     static_cast<std::size_t>(std::ceil(std::max(1.0, options_.rate * seconds))));
   }
-  consumer_ = parts_.broker.consume({.queue = options_.queue, .prefetch = ahead}, *this);
+  window_ = DeliveryWindow(ahead, returns_.limit().has_value());
+  consumer_ = parts_.broker.consume(
+      {.queue = options_.queue, .prefetch = window_.size(), .most_bytes = options_.most_bytes},
+      *this);
 }
 
 // The connection.
 
 void Run::consuming() {
   consuming_ = true;
+  ever_consumed_ = true;
   last_received_ = parts_.clock.now();
   depth_asked_.reset();
+}
+
+// What a new connection is told may be passing: the broker is just starting, or a queue moves.
+void Run::refused(const Error& why) {
+  if (ending_ || (ever_consumed_ && why.code != ErrorCode::invalid_argument)) return;
+  end(Ended::failed, why);
 }
 
 // Everything that was delivered comes again, whatever became of it here. What was counted as held
@@ -83,19 +140,18 @@ void Run::interrupted(const Error& why) {
   empty_since_.reset();
   if (closing_) return;
   ++life_;
+  resize_window(window_.restart());
   ++summary_.interruptions;
   warn(Warning::Kind::connection,
        "the connection is lost, and what is not settled comes again: " + why.message);
   for (auto& [tag, entry] : in_flight_) {
-    entry.delivery.message.body = {};
+    if (!is_last(entry)) entry.delivery.message.body = {};
     nobodys_.insert_or_assign(tag, std::move(entry));
   }
   in_flight_.clear();
-  troubled_.clear();
-  waiting_.clear();
-  deferred_.clear();
-  to_acknowledge_.clear();
   pending_ = 0;
+  rescue_what_was_lost();
+  to_acknowledge_.clear();
   held_ = {};
   if (options_.dry) {
     plan_.clear();
@@ -120,6 +176,7 @@ void Run::tick() {
   tick_later();
   const SteadyTime now = parts_.clock.now();
   const bool quiet = is_quiet();
+  if (!put_aside_.empty() && !aside_timer_) try_what_is_put_aside();
   const bool busy = !consuming_ || !in_flight_.empty() || !troubled_.empty() || !nobodys_.empty();
   // What comes again and again, since connections do not last, is no progress either.
   const bool in_a_circle = quiet && life_ != progress_life_;
@@ -128,7 +185,7 @@ void Run::tick() {
   if (quiet) look_at_depth(now);
   refresh_summary();
   parts_.observer.moved(summary_);
-  if (closing_) return;
+  if (closing_ || (ending_ && !finishes_waiting_)) return;
   const auto over = ending(options_.limits, {.now = now,
                                              .started = started_,
                                              .last_received = last_received_,
@@ -204,57 +261,114 @@ void Run::end(Ended why, std::optional<Error> error) {
   summary_.error = std::move(error);
   finishes_waiting_ = why == Ended::limit;
   if (!finishes_waiting_) {
-    troubled_.clear();
-    waiting_.clear();
-    grace_timer_ = parts_.loop.after(options_.grace, [this] { close(); });
+    rescue_or_drop_what_waits();
+    close_after_grace();
   }
-  if (consumer_ && !before) parts_.broker.pause(*consumer_);
+  if (consumer_ && !before) drain();
   // Not from within whatever found that it is over.
   parts_.loop.post([this] { close_when_idle(); });
 }
 
+// What is on its way still comes: among it may be what must not be returned.
+void Run::drain() {
+  if (std::exchange(draining_, true)) return;
+  parts_.broker.drain(*consumer_, [this] {
+    drained_ = true;
+    pump();
+    close_when_idle();
+  });
+}
+
 void Run::close_when_idle() {
-  if (finishes_waiting_ && !(waiting_.empty() && troubled_.empty())) return;
-  if (in_flight_.empty()) close();
+  if (consumer_ && !drained_) return;
+  if (waiting_.empty() && troubled_.empty() && in_flight_.empty() && put_aside_.empty()) close();
+}
+
+// Not while something is in hand that would not survive it.
+void Run::close_after_grace() {
+  grace_timer_ = parts_.loop.after(options_.grace, [this] {
+    const auto must_go = [this](const auto& one) { return is_last(one.second); };
+    const bool waits = !put_aside_.empty() || !waiting_.empty() ||
+                       std::ranges::any_of(in_flight_, must_go) ||
+                       std::ranges::any_of(troubled_, must_go);
+    if (!waits) return close();
+    if (!std::exchange(waits_warned_, true)) {
+      warn(Warning::Kind::queue,
+           "messages are in hand that their queue would destroy if they were returned once more: "
+           "the run ends as soon as the broker has taken a copy of each. To end it now loses them");
+    }
+    close_after_grace();
+  });
 }
 
 // What is still under way is left: its message is handed back, and comes twice at worst.
 void Run::close() {
   if (std::exchange(closing_, true)) return;
   finishes_waiting_ = false;
-  summary_.duplicates += in_flight_.size() + std::exchange(nobodys_, {}).size();
+  summary_.duplicates +=
+      in_flight_.size() + std::exchange(nobodys_, {}).size() + std::exchange(doubts_, 0);
   settle();
   grace_timer_ = parts_.loop.after(options_.grace, [this] { finish(); });
   if (!consumer_) return ask_what_is_left();
-  parts_.broker.close(*consumer_, [this] { check_targets(plan_.target_queues()); });
+  parts_.broker.close(*consumer_, [this] { check_targets(plan_.targets()); });
 }
 
 // Of a dry run: what can be found out without sending anything.
-void Run::check_targets(std::vector<std::string> queues) {
-  if (queues.empty() || finished_) return ask_what_is_left();
-  std::string queue = std::move(queues.back());
-  queues.pop_back();
-  parts_.broker.depth(
-      queue, [this, queue, queues = std::move(queues)](const Result<ports::Depth>& depth) mutable {
-        if (depth || depth.error().code == ErrorCode::not_found)
-          plan_.checked(queue, depth.has_value());
-        check_targets(std::move(queues));
-      });
+void Run::check_targets(std::vector<Plan::Target> targets) {
+  if (targets.empty() || finished_) {
+    summary_.would_fail = plan_.missing();
+    summary_.planned -= std::min(summary_.planned, summary_.would_fail);
+    return ask_what_is_left();
+  }
+  const Plan::Target target = std::move(targets.back());
+  targets.pop_back();
+  auto next = [this, target, targets = std::move(targets)](std::optional<bool> is_there) mutable {
+    if (is_there) plan_.checked(target, *is_there);
+    check_targets(std::move(targets));
+  };
+  if (target.is_exchange) {
+    return parts_.broker.find_exchange(target.name,
+                                       [next = std::move(next)](const Result<bool>& found) mutable {
+                                         next(found ? std::optional(*found) : std::nullopt);
+                                       });
+  }
+  parts_.broker.depth(target.name,
+                      [next = std::move(next)](const Result<ports::Depth>& depth) mutable {
+                        const bool is_known = depth || depth.error().code == ErrorCode::not_found;
+                        next(is_known ? std::optional(depth.has_value()) : std::nullopt);
+                      });
 }
 
+// A queue takes some time until what was returned is counted; so it is asked until all that was
+// found is accounted for, and nothing changes any more. What is never counted was taken by others,
+// or is gone.
 void Run::ask_what_is_left() {
   if (finished_) return;
-  if (summary_.ended == Ended::failed) return finish();
+  if (summary_.ended == Ended::failed && !consumer_) return finish();
   parts_.broker.depth(options_.queue, [this](const Result<ports::Depth>& depth) {
     if (finished_) return;
-    if (depth) summary_.left = depth->ready;
-    // Some brokers take a moment until what was handed back is counted; or others have it by now.
-    if (depth && depth->ready < held_.held + held_.again && ++asked_what_is_left_ < kMostAsked) {
-      left_timer_ = parts_.loop.after(kTick, [this] { ask_what_is_left(); });
-      return;
+    if (depth) {
+      const bool is_steady = last_left_ == depth->ready;
+      last_left_ = summary_.left = depth->ready;
+      reconcile();
+      const bool is_whole = summary_.vanished == 0 && is_steady;
+      if (!is_whole && ++asked_what_is_left_ < kMostAsked) {
+        left_timer_ = parts_.loop.after(kTick, [this] { ask_what_is_left(); });
+        return;
+      }
     }
     finish();
   });
+}
+
+// P6: whether all that was found is accounted for.
+void Run::reconcile() {
+  if (!summary_.found || !summary_.left) return;
+  const std::uint64_t gone = summary_.recovered.total() + summary_.parked + summary_.recognised -
+                             std::min(recognised_ours_, summary_.recognised);
+  const std::uint64_t accounted = gone + *summary_.left;
+  summary_.arrived = accounted - std::min(accounted, *summary_.found);
+  summary_.vanished = *summary_.found - std::min(accounted, *summary_.found);
 }
 
 void Run::finish() {

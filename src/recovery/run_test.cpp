@@ -245,13 +245,23 @@ TEST(Run, V10_stalls_when_confirms_do_not_come) {
   world.broker.answer();              // too late, and to nobody
 }
 
-TEST(Run, V10_an_empty_queue_ends_it_after_the_time_that_confirms_it) {
+TEST(Run, V10_an_empty_queue_ends_it_at_once) {
   World world;
+  const Summary& summary = world.run();
+  EXPECT_EQ(summary.ended, Ended::empty);
+  EXPECT_LE(summary.took, 200ms);
+  EXPECT_EQ(summary.found, 0U);
+  EXPECT_EQ(summary.left, 0U);
+  EXPECT_TRUE(summary.all_done());
+}
+
+TEST(Run, V10_a_queue_that_was_emptied_ends_it_after_the_time_that_confirms_it) {
+  World world;
+  world.put(1);
   const Summary& summary = world.run();
   EXPECT_EQ(summary.ended, Ended::empty);
   EXPECT_GE(summary.took, 5s);
   EXPECT_LE(summary.took, 6s);
-  EXPECT_EQ(summary.found, 0U);
   EXPECT_TRUE(summary.all_done());
 }
 
@@ -332,16 +342,17 @@ TEST(Run, a_dry_run_leaves_the_queue_as_it_was) {
   const Summary& summary = world.run();
   EXPECT_THAT(world.broker.published, IsEmpty());
   EXPECT_THAT(world.broker.ids("dlq"), ElementsAre("m1", "m2", "m3", "g1", "x1"));
-  EXPECT_TRUE(summary.all_done());
-  EXPECT_EQ(summary.planned, 4U);
+  EXPECT_FALSE(summary.all_done());
+  EXPECT_EQ(summary.planned, 3U);
+  EXPECT_EQ(summary.would_fail, 1U);  // there is no queue "nowhere"
   const auto rows = world.outcome->plan.rows();
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].type, "scan");
   EXPECT_EQ(rows[0].count, 3U);
   EXPECT_EQ(rows[0].example, "m1");
-  EXPECT_EQ(rows[0].target, Plan::Row::Target::there);
+  EXPECT_EQ(rows[0].target, Plan::Row::Found::there);
   const auto gone = std::ranges::find(rows, "gone", &Plan::Row::type);
-  EXPECT_EQ(gone->target, Plan::Row::Target::missing);
+  EXPECT_EQ(gone->target, Plan::Row::Found::missing);
   EXPECT_EQ(gone->reason, "expired");
   const auto kept = std::ranges::find(rows, "nobody", &Plan::Row::type);
   EXPECT_EQ(kept->what, Decision::What::skip);
@@ -361,6 +372,7 @@ TEST(Run, a_dry_run_begins_anew_after_a_lost_connection) {
 TEST(Run, trap_2_what_was_handed_back_often_is_renewed_instead) {
   World world;
   world.broker.counts_returns = true;
+  world.broker.facts = testing::counts(20);
   world.options.renew_at = 2;
   world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
   world.put(2);
@@ -385,6 +397,7 @@ TEST(Run, trap_2_what_was_handed_back_often_is_renewed_instead) {
 TEST(Run, trap_2_a_dry_run_wears_no_message_out) {
   World world;
   world.broker.counts_returns = true;
+  world.broker.facts = testing::counts(20);
   world.options.renew_at = 2;
   world.options.dry = true;
   world.put(6);

@@ -60,10 +60,12 @@ std::string_view sentence_of(Ended ended) noexcept {
 bool Summary::all_done() const {
   if (ended == Ended::failed || error) return false;
   // Half a plan is none.
+  if (vanished > 0) return false;
   if (dry) {
-    return ended == Ended::empty || ended == Ended::caught_up || ended == Ended::limit;
+    return would_fail == 0 &&
+           (ended == Ended::empty || ended == Ended::caught_up || ended == Ended::limit);
   }
-  if (kept() > 0) return false;
+  if (kept() > (parks_all ? parked : 0)) return false;
   if (ended == Ended::limit && !cut_short) return true;
   // What the filter leaves is meant to be left.
   return left.has_value() && *left <= passed;

@@ -57,10 +57,15 @@ struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
   bool dry = false;
+  bool parks_all = false;  // that is what was asked for
   Ended ended = Ended::empty;
   std::optional<Error> error = {};
   std::optional<std::uint64_t> found = {};  // at the start
   std::optional<std::uint64_t> left = {};   // at the end; nothing: it could not be asked
+  // found + arrived = what has left the queue by this run + vanished + left.
+  std::uint64_t arrived = 0;    // since the start
+  std::uint64_t vanished = 0;   // out of the queue, and not by this run
+  std::uint64_t consumers = 0;  // others at the start, who may hold messages: not counted
 
   Counts recovered = {};         // by target
   Counts failed = {};            // by target; kept
@@ -70,12 +75,16 @@ struct Summary {
   std::uint64_t renewed = 0;     // of those left: put at the end of the queue, as new messages
   std::uint64_t recognised = 0;  // were there already, by the journal or after a lost connection
   std::uint64_t duplicates = 0;  // copies that may be there twice
-  std::uint64_t transient = 0;   // of recovered: not persistent, as their originals
+  // Of recovered: delivered before this run began. If that was a run that was killed, their copies
+  // may be there twice, too.
+  std::uint64_t redelivered = 0;
+  std::uint64_t transient = 0;  // of recovered: not persistent, as their originals
   std::uint64_t interruptions = 0;
-  bool cut_short = false;     // the connection was lost while the last ones were under way
-  std::uint64_t planned = 0;  // of a dry run: would be recovered
-  Duration took = {};         // from the start to the end
-  Duration worked = {};       // until the last message was settled
+  bool cut_short = false;        // the connection was lost while the last ones were under way
+  std::uint64_t planned = 0;     // of a dry run: would be recovered
+  std::uint64_t would_fail = 0;  // of a dry run: their target is not there
+  Duration took = {};            // from the start to the end
+  Duration worked = {};          // until the last message was settled
 
   [[nodiscard]] std::uint64_t kept() const { return failed.total() + skipped.total(); }
   // Everything that was asked for is done: exit code 0.

@@ -39,6 +39,8 @@ Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
   rabbitmq::Options options{.at = *std::move(at),
                             .ca_file = settings.ca_file,
                             .client = settings.client,
+                            .management = settings.management,
+                            .asks_management = settings.asks_management,
                             .connect_attempts = settings.connect_attempts,
                             .connect_wait = settings.connect_wait,
                             .on_gave_up = settings.on_gave_up};

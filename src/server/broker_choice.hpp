@@ -41,6 +41,8 @@ struct BrokerSettings {
   std::function<void(const Error&)> on_gave_up = {};
   // RabbitMQ.
   std::string ca_file = {};
+  std::string management = {};  // URL of its API; empty: where it usually is
+  bool asks_management = true;
   std::optional<Duration> blocked_patience = {};
   // SQS.
   std::string endpoint = {};  // empty: AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL, or AWS itself

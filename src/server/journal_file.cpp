@@ -40,6 +40,13 @@ Result<void> JournalFile::read(const std::string& place) {
   recovery::EarlierRuns runs;
   std::array<char, 1 << 16> chunk{};
   std::string line;
+  bool is_first = true;
+  const auto none = [this] {
+    return fail(ErrorCode::invalid_argument, "journal",
+                path_ +
+                    ": this file is not a journal of recoveries. Nothing was written to it; "
+                    "name another file");
+  };
   for (off_t at = 0;;) {
     const ssize_t got = ::pread(file_.get(), chunk.data(), chunk.size(), at);
     if (got < 0 && errno == EINTR) continue;
@@ -50,12 +57,15 @@ Result<void> JournalFile::read(const std::string& place) {
       const std::size_t end = rest.find('\n');
       if (line.size() < kMostLine) line.append(rest.substr(0, end));
       if (end == std::string_view::npos) break;
+      // Of a journal the first line is whole: it was written before the first message was taken.
+      if (std::exchange(is_first, false) && !recovery::is_journal_line(line)) return none();
       runs.read(line);
       line.clear();
       rest.remove_prefix(end + 1);
     }
   }
   is_torn_ = !line.empty();
+  if (is_first && is_torn_ && !line.starts_with(R"({"time":)")) return none();
   unsettled_ = runs.unsettled(place);
   return {};
 }

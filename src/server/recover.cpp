@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/json_text.hpp"
 #include "io/loop.hpp"
 #include "io/signals.hpp"
 #include "recovery/run_id.hpp"
@@ -20,7 +21,25 @@ constexpr Duration kPollWait = 1s;
 
 }  // namespace
 
+Result<void> check(const RecoverSettings& settings) {
+  const auto place = broker_place(settings.broker.url, true);
+  if (!place) return std::unexpected(place.error());
+  const recovery::Options& options = settings.options;
+  const auto is_itself = [&](const std::string& queue, std::string_view what) -> Result<void> {
+    if (queue != place->queue) return {};
+    return fail(ErrorCode::invalid_argument, "recover",
+                std::string(what) + " " + quoted(queue) +
+                    " is the dead-letter queue itself: messages would go round in a circle");
+  };
+  if (options.rules.routes.to == recovery::Routes::To::queue) {
+    if (auto checked = is_itself(options.rules.routes.queue, "the target queue"); !checked)
+      return checked;
+  }
+  return is_itself(options.park, "the review queue");
+}
+
 Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHooks& hooks) {
+  if (auto checked = check(settings); !checked) return std::unexpected(std::move(checked).error());
   auto place = broker_place(settings.broker.url, true);
   if (!place) return std::unexpected(std::move(place).error());
   std::unique_ptr<JournalFile> journal;
@@ -39,6 +58,8 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   // The run ends when it stalls: connecting for longer serves nobody.
   const Duration stall = settings.options.limits.stall;
   settings.broker.names_queue = true;
+  settings.broker.asks_management =
+      !settings.broker.management.empty() || !settings.options.delivery_limit;
   settings.broker.client = "holdfast recover";
   settings.broker.connect_wait = kConnectWait;
   settings.broker.connect_attempts =

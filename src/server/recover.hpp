@@ -27,6 +27,9 @@ struct RecoverHooks {
   bool hears_signals = false;
 };
 
+// Whether that can be done at all. Fails with invalid_argument.
+[[nodiscard]] Result<void> check(const RecoverSettings& settings);
+
 // Runs one recovery to its end, on a loop of its own and on the calling thread. Fails where it
 // cannot begin; what goes wrong later is in the summary.
 [[nodiscard]] Result<recovery::Run::Outcome> recover(RecoverSettings settings,

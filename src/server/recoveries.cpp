@@ -46,6 +46,7 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
 Result<RecoverSettings> settings_of(const config::Recover& recover) {
   RecoverSettings settings{.broker = {.url = std::string(recover.from.text.reveal()),
                                       .ca_file = recover.ca_file,
+                                      .management = std::string(recover.management.text.reveal()),
                                       .endpoint = std::string(recover.endpoint.text.reveal()),
                                       .aws = recover.aws},
                            .journal = recover.journal};
@@ -55,6 +56,8 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);
   if (!filter) return std::unexpected(std::move(filter).error());
+  auto limit = recovery::parse_stated_limit(recover.delivery_limit);
+  if (!limit) return std::unexpected(std::move(limit).error());
   recovery::Options& options = settings.options;
   options.rules = {.routes = *std::move(routes),
                    .filter = *std::move(filter),
@@ -64,9 +67,12 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
   options.rate = recover.rate;
   options.park = recover.park;
   options.persistent = recover.persistent;
+  options.keep_expiration = recover.keep_expiration;
+  options.delivery_limit = *std::move(limit);
   options.renew_at = recover.renew_at;
   options.limits = {
       .total = recover.total, .idle = recover.idle, .empty = recover.empty, .stall = recover.stall};
+  if (auto checked = check(settings); !checked) return std::unexpected(std::move(checked).error());
   return settings;
 }
 

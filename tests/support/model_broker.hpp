@@ -117,6 +117,23 @@ class ModelBroker final : public ports::Broker {
     consumers_[consumer].paused = false;
     later([this] { deliver(); });
   }
+  void set_prefetch(ports::ConsumerId consumer, std::size_t prefetch) override {
+    consumers_[consumer].intake.prefetch = prefetch;
+    later([this] { deliver(); });
+  }
+  void drain(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
+    pause(consumer);
+    later(std::move(then));
+  }
+  void inspect(std::string,
+               std::move_only_function<void(Result<ports::QueueFacts>)> then) override {
+    later([then = std::move(then)]() mutable {
+      then(ports::QueueFacts{.kind = ports::QueueFacts::Kind::plain, .limit_is_known = true});
+    });
+  }
+  void find_exchange(std::string, std::move_only_function<void(Result<bool>)> then) override {
+    later([then = std::move(then)]() mutable { then(true); });
+  }
   void close(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
     give_all_back(consumers_[consumer]);
     consumers_.erase(consumer);

@@ -217,7 +217,7 @@ class Broker:
             "RABBITMQ_ALLOW_INPUT": "1",  # the script becomes the beam, whose pid is then the child's
             "RABBITMQ_SERVER_START_ARGS": "-noinput",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS":
-                f"+S 2:2 {no_busy_waiting} -kernel inet_dist_use_interface {{127,0,0,1}}",
+                f"+S 2:2 {no_busy_waiting} -kernel inet_dist_use_interface {{127,0,0,1}} -rabbit quorum_tick_interval 500",
         }  # fmt: skip
 
     def _write_configuration(self):
@@ -236,7 +236,9 @@ class Broker:
                 "ssl_options.verify": "verify_none",
             }
         if self.management_url:
-            settings |= {"management.tcp.ip": "127.0.0.1", "management.tcp.port": self.management_port}
+            # It knows a new queue's policies after one such interval, in milliseconds.
+            settings |= {"management.tcp.ip": "127.0.0.1", "management.tcp.port": self.management_port,
+                         "collect_statistics_interval": "500"}
         settings |= self.settings
         with open(os.path.join(self.folder, "rabbitmq.conf"), "w", encoding="utf-8") as file:
             file.writelines(f"{key} = {value}\n" for key, value in settings.items())

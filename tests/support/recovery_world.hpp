@@ -54,6 +54,11 @@ inline ports::Message dead(std::string id, const std::string& key = "scan",
   return message;
 }
 
+// A queue that counts returns, and destroys what is returned more often than this.
+inline ports::QueueFacts counts(std::optional<std::int64_t> limit) {
+  return {.kind = ports::QueueFacts::Kind::counts, .return_limit = limit, .limit_is_known = true};
+}
+
 class ModelBroker final : public ports::Broker {
  public:
   struct Stored {
@@ -74,7 +79,10 @@ class ModelBroker final : public ports::Broker {
   bool unknown_arrives = true;
   bool answers = true;          // publishes; later by answer()
   bool counts_returns = false;  // as quorum queues do
-  bool acknowledges = true;     // else acknowledgements are lost on the way
+  ports::QueueFacts facts = {.kind = ports::QueueFacts::Kind::plain, .limit_is_known = true};
+  std::vector<std::string> destroyed;  // returned more often than `facts.return_limit`
+  std::vector<std::size_t> widths;     // of the window, as it was changed
+  bool acknowledges = true;            // else acknowledgements are lost on the way
   std::vector<ports::Outgoing> published;
   std::size_t most_in_flight = 0;
   std::size_t acknowledged = 0;
@@ -142,6 +150,16 @@ class ModelBroker final : public ports::Broker {
   }
   void pause(ports::ConsumerId) override { paused_ = true; }
   void resume(ports::ConsumerId) override { paused_ = false; }
+  void set_prefetch(ports::ConsumerId, std::size_t prefetch) override {
+    if (!consumer_) return;
+    consumer_->intake.prefetch = prefetch;
+    widths.push_back(prefetch);
+    deliver_soon();
+  }
+  void drain(ports::ConsumerId, std::move_only_function<void()> then) override {
+    paused_ = true;
+    loop_.post(std::move(then));
+  }
   void close(ports::ConsumerId, std::move_only_function<void()> then) override {
     hand_all_back();
     consumer_.reset();
@@ -175,6 +193,16 @@ class ModelBroker final : public ports::Broker {
         return then(fail(ErrorCode::not_found, "depth", "there is no queue " + queue));
       }
       then(ports::Depth{.ready = found->second.size()});
+    });
+  }
+  void inspect(std::string,
+               std::move_only_function<void(Result<ports::QueueFacts>)> then) override {
+    loop_.post([this, then = std::move(then)]() mutable { then(facts); });
+  }
+  void find_exchange(std::string exchange,
+                     std::move_only_function<void(Result<bool>)> then) override {
+    loop_.post([this, exchange = std::move(exchange), then = std::move(then)]() mutable {
+      then(exchanges.contains(exchange));
     });
   }
 
@@ -221,6 +249,10 @@ class ModelBroker final : public ports::Broker {
     for (auto out = out_.rbegin(); out != out_.rend(); ++out) {
       out->second.stored.redelivered = true;
       ++out->second.stored.handed_back;
+      if (facts.return_limit && out->second.stored.handed_back > *facts.return_limit) {
+        destroyed.push_back(id_of(out->second.stored.message));
+        continue;
+      }
       queue.push_front(std::move(out->second.stored));
     }
     out_.clear();

@@ -138,6 +138,32 @@ class CarriedTest(SystemTest):
         server.end()
         self.assertEqual(len([line for line in server.log if "carrier.queue_otherwise" in line]), 1)
 
+    def queues(self):
+        return [one["name"] for one in self.api(f"queues/{self.broker.quoted_vhost}")]
+
+    def test_a_dead_letter_queue_that_was_deleted_is_made_again(self):
+        server = self.serve(["false"])
+        eventually("the queues", lambda: self.dead in self.queues())
+        self.channel.queue_delete(self.dead)
+        task = server.submit(type="job")
+        # The first attempt to put it there finds no queue; then the queue is made again.
+        properties, _ = eventually("a dead letter", lambda: self.dead in self.queues() and self.get(self.dead))
+        self.assertEqual(properties.headers["x-holdfast-task"], task)
+        server.end()
+        for line in server.log:
+            if "carrier.unpublished" in line:
+                self.assertIn(task, line)
+                self.assertIn(self.dead, json.loads(line)["error"])
+
+    def test_retries_of_a_quorum_queue_wait_in_quorum_queues(self):
+        server = self.serve(["false"], 'kind = "quorum"', 'retry = { attempts = 3, first = "5m", cap = "5m" }\n')
+        server.submit(type="job")
+        retries = f"{self.queue}.retry."
+        [found] = eventually("a retry queue", lambda: [name for name in self.queues() if name.startswith(retries)])
+        self.assertTrue(found.startswith(f"{retries}q"), found)
+        arguments = self.api(f"queues/{self.broker.quoted_vhost}/{found}")["arguments"]
+        self.assertEqual(arguments["x-queue-type"], "quorum")
+
     def test_messages_of_others_become_tasks(self):
         server = self.serve(["cat"])
         eventually("the queue", lambda: self.exists(self.queue))

@@ -18,30 +18,38 @@ class AckWindow {
     bool operator==(const Ack&) const = default;
   };
 
-  void delivered(std::uint64_t tag);
+  void delivered(std::uint64_t tag, std::uint64_t bytes = 0);
 
   // False: it is not there, or it was settled before.
   [[nodiscard]] bool say(std::uint64_t tag, Say say);
 
   [[nodiscard]] bool is_held(std::uint64_t tag) const noexcept {
     const std::uint64_t at = tag - first_;
-    return at < window_.size() && window_[at] == State::held;
+    return at < window_.size() && window_[at].state == State::held;
   }
 
   // The acknowledgements since the last time.
   [[nodiscard]] std::vector<Ack> take_acks();
 
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  // Of what is neither settled nor held.
+  [[nodiscard]] std::uint64_t open_bytes() const noexcept { return open_bytes_; }
   // Whether anything is held or not settled.
   [[nodiscard]] bool is_empty() const noexcept { return window_.empty(); }
 
  private:
   enum class State : std::uint8_t { open, acknowledged, settled, held };
 
-  std::deque<State> window_;  // from first_ on; nothing is open, held or to be said before it
+  struct One {
+    State state = State::open;
+    std::uint64_t bytes = 0;
+  };
+
+  std::deque<One> window_;  // from first_ on; nothing is open, held or to be said before it
   std::uint64_t first_ = 1;
   std::vector<std::uint64_t> acknowledged_;
   std::size_t held_ = 0;
+  std::uint64_t open_bytes_ = 0;
 };
 
 }  // namespace holdfast::brokers::rabbitmq

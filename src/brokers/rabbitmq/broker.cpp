@@ -5,6 +5,7 @@
 
 #include "brokers/rabbitmq/consume_line.hpp"
 #include "brokers/rabbitmq/mail.hpp"
+#include "brokers/rabbitmq/management.hpp"
 #include "brokers/rabbitmq/publish_line.hpp"
 #include "brokers/rabbitmq/rabbitmq.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 class RabbitMq final : public ports::Broker {
  public:
   RabbitMq(ports::Loop& loop, Options options, Logger log)
-      : options_(std::move(options)),
+      : loop_(loop),
+        options_(std::move(options)),
         log_(log),
         mail_(std::make_shared<Mail>(loop, [this](Event event) { take(std::move(event)); })) {}
 
@@ -30,6 +32,7 @@ class RabbitMq final : public ports::Broker {
 
   void open(ports::Topology topology,
             std::move_only_function<void(Result<ports::Opened>)> then) override {
+    has_topologies_ = true;
     consuming().ask(ConsumeLine::Open{std::move(topology), std::move(then)});
   }
 
@@ -59,6 +62,13 @@ class RabbitMq final : public ports::Broker {
     consuming().ask(ConsumeLine::Alter{consumer, ConsumeLine::Change::resume});
   }
 
+  void set_prefetch(ports::ConsumerId consumer, std::size_t prefetch) override {
+    consuming().ask(ConsumeLine::SetPrefetch{consumer, prefetch});
+  }
+  void drain(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
+    consuming().ask(ConsumeLine::Drain{consumer, std::move(then)});
+  }
+
   void close(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
     const auto found = receivers_.find(consumer);
     if (found == receivers_.end()) return;
@@ -81,6 +91,22 @@ class RabbitMq final : public ports::Broker {
     consuming().ask(ConsumeLine::Count{std::move(queue), std::move(then)});
   }
 
+  void inspect(std::string queue,
+               std::move_only_function<void(Result<ports::QueueFacts>)> then) override {
+    consuming().ask(
+        ConsumeLine::Inspect{queue, [this, queue, then = std::move(then)](
+                                        Result<ports::QueueFacts> facts, int version) mutable {
+                               // A declaration does not show policies.
+                               if (!facts || facts->limit_is_known) return then(std::move(facts));
+                               ask_for_policies(queue, version, *std::move(facts), std::move(then));
+                             }});
+  }
+
+  void find_exchange(std::string exchange,
+                     std::move_only_function<void(Result<bool>)> then) override {
+    consuming().ask(ConsumeLine::FindExchange{std::move(exchange), std::move(then)});
+  }
+
  private:
   struct Receiving {
     ports::Receiver* receiver = nullptr;  // none: it is being closed
@@ -96,10 +122,28 @@ class RabbitMq final : public ports::Broker {
     return *consuming_;
   }
 
+  void ask_for_policies(const std::string& queue, int version, ports::QueueFacts facts,
+                        std::move_only_function<void(Result<ports::QueueFacts>)> then) {
+    if (!options_.asks_management) return then(std::move(facts));
+    if (!management_) management_ = std::make_unique<Management>(loop_, options_);
+    management_->queue(
+        queue, version,
+        [facts = std::move(facts), then = std::move(then)](Result<ports::QueueFacts> said) mutable {
+          if (said) return then(std::move(said));
+          facts.unknown_because = said.error().message;
+          then(std::move(facts));
+        });
+  }
+
   void take(Event event) {
     std::visit([this](auto& one) { take_one(one); }, event);
   }
-  void take_one(Answer& answer) { answer.then(std::move(answer.sent)); }
+  void take_one(Answer& answer) {
+    // Somebody may have deleted a queue that is ours.
+    if (answer.sent.fate == ports::Fate::returned && has_topologies_)
+      consuming().ask(ConsumeLine::MakeSure{});
+    answer.then(std::move(answer.sent));
+  }
   void take_one(Call& call) { call.work(); }
   void take_one(Received& received) {
     const auto found = receivers_.find(received.consumer);
@@ -119,6 +163,9 @@ class RabbitMq final : public ports::Broker {
   void take_one(Consuming& consuming) {
     if (auto* const receiver = receiver_of(consuming.consumer)) receiver->consuming();
   }
+  void take_one(Refused& refused) {
+    if (auto* const receiver = receiver_of(refused.consumer)) receiver->refused(refused.why);
+  }
   void take_one(Closed& closed) {
     auto gone = receivers_.extract(closed.consumer);
     if (gone && gone.mapped().closed) gone.mapped().closed();
@@ -128,11 +175,14 @@ class RabbitMq final : public ports::Broker {
     return found == receivers_.end() ? nullptr : found->second.receiver;
   }
 
+  ports::Loop& loop_;
   const Options options_;
   const Logger log_;
   const std::shared_ptr<Mail> mail_;
+  std::unique_ptr<Management> management_;
   std::map<ports::ConsumerId, Receiving> receivers_;
   ports::ConsumerId last_consumer_ = 0;
+  bool has_topologies_ = false;
   std::unique_ptr<PublishLine> publishing_;
   std::unique_ptr<ConsumeLine> consuming_;
 };

@@ -1,7 +1,10 @@
 #include "brokers/rabbitmq/connection.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+
+#include <poll.h>
 
 namespace holdfast::brokers::rabbitmq {
 namespace {
@@ -60,12 +63,14 @@ Result<void> Connection::begin() {
 }
 
 short Connection::events() {
-  return wire_->events(!out_.unsent().empty());
+  const short all = wire_->events(!out_.unsent().empty());
+  return reads() ? all : static_cast<short>(all & ~POLLIN);
 }
 
 SteadyTime Connection::next_time() const noexcept {
   if (state_ == State::leaving || state_ == State::over) return SteadyTime::max();
   if (state_ != State::up) return give_up_at_;
+  if (reads() && has_frames_) return {};  // at once
   if (heartbeat_ == Duration::zero()) return SteadyTime::max();
   return std::min(last_read_ + 2 * heartbeat_, last_written_ + heartbeat_ / 2);
 }
@@ -86,7 +91,10 @@ Result<void> Connection::turn() {
 }
 
 Result<void> Connection::read() {
-  while (state_ != State::over) {
+  for (bool may_be_more = true; state_ != State::over;) {
+    if (auto taken = take_frames(); !taken) return taken;
+    if (!reads()) last_read_ = clock_.now();  // that nothing is heard is our doing
+    if (!reads() || !may_be_more || state_ == State::over) return {};
     const auto room = in_.room();
     auto came = wire_->read(room);
     if (!came) {
@@ -99,14 +107,23 @@ Result<void> Connection::read() {
     if (*came == 0) return {};
     last_read_ = clock_.now();
     in_.filled(*came);
-    for (;;) {
-      auto frame = in_.next();
-      if (!frame) return std::unexpected(frame.error());
-      if (!*frame) break;
-      if (auto taken = take(**frame); !taken) return taken;
-    }
     // Most likely that was all, and poll knows of what follows; but not of what TLS has decrypted.
-    if (*came < room.size() && !wire_->is_layered()) return {};
+    may_be_more = *came == room.size() || wire_->is_layered();
+  }
+  return {};
+}
+
+Result<void> Connection::take_frames() {
+  has_frames_ = false;
+  while (state_ != State::over) {
+    if (!reads()) {
+      has_frames_ = true;  // perhaps: then it looks once for nothing
+      return {};
+    }
+    auto frame = in_.next();
+    if (!frame) return std::unexpected(frame.error());
+    if (!*frame) return {};
+    if (auto taken = take(**frame); !taken) return taken;
   }
   return {};
 }
@@ -153,6 +170,7 @@ Result<void> Connection::take_own(const MethodReader::Method& method) {
     case AMQP_CONNECTION_START_METHOD:
       if (state_ != State::greeting) break;
       state_ = State::tuning;
+      note_version(method.as<amqp_connection_start_t>());
       answer_start();
       return {};
     case AMQP_CONNECTION_TUNE_METHOD:
@@ -176,6 +194,16 @@ Result<void> Connection::take_own(const MethodReader::Method& method) {
   }
   return fail(ErrorCode::unavailable, kConnectOperation,
               std::string("the broker says what nobody asked: ") + amqp_method_name(method.id));
+}
+
+void Connection::note_version(const amqp_connection_start_t& start) {
+  const amqp_table_t& properties = start.server_properties;
+  for (int at = 0; at < properties.num_entries; ++at) {
+    const amqp_table_entry_t& one = properties.entries[at];
+    if (text_of(one.key) != "version" || one.value.kind != AMQP_FIELD_KIND_UTF8) continue;
+    const std::string_view text = text_of(one.value.value.bytes);
+    std::from_chars(text.data(), text.data() + text.size(), broker_version_);
+  }
 }
 
 void Connection::answer_start() {

@@ -51,6 +51,10 @@ class Connection {
 
   [[nodiscard]] FrameWriter& out() noexcept { return out_; }
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return out_.unsent().size(); }
+  // Not reading leaves what comes with the broker, whose connection then fills up.
+  void set_reading(bool reads) noexcept { reads_ = reads; }
+  // The first number of the broker's version; 0: it did not say.
+  [[nodiscard]] int broker_version() const noexcept { return broker_version_; }
   [[nodiscard]] ChannelNumber channel_most() const noexcept { return channel_most_; }
   // Since when the broker takes nothing of what there is for it.
   [[nodiscard]] std::optional<SteadyTime> stuck_since() const noexcept { return stuck_since_; }
@@ -63,8 +67,11 @@ class Connection {
   enum class State : std::uint8_t { connecting, greeting, tuning, opening, up, leaving, over };
 
   [[nodiscard]] Result<void> read();
+  [[nodiscard]] Result<void> take_frames();
+  [[nodiscard]] bool reads() const noexcept { return reads_ || state_ != State::up; }
   [[nodiscard]] Result<void> take(const Frame& frame);
   [[nodiscard]] Result<void> take_own(const MethodReader::Method& method);
+  void note_version(const amqp_connection_start_t& start);
   void answer_start();
   void answer_tune(const amqp_connection_tune_t& tune);
   [[nodiscard]] Error closed_by_broker(const amqp_connection_close_t& close) const;
@@ -81,7 +88,10 @@ class Connection {
   MethodReader methods_;
   FrameWriter out_;
   ChannelNumber channel_most_ = 0;
-  Duration heartbeat_{};  // zero: none
+  int broker_version_ = 0;
+  bool reads_ = true;
+  bool has_frames_ = false;  // read, and not taken since it was told not to read
+  Duration heartbeat_{};     // zero: none
   SteadyTime give_up_at_{};
   SteadyTime last_read_{};
   SteadyTime last_written_{};

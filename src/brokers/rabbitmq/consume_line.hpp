@@ -41,6 +41,16 @@ class ConsumeLine final : public Line {
     std::string queue;
     std::move_only_function<void(Result<ports::Depth>)> then;
   };
+  struct Inspect {
+    std::string queue;
+    // With the version of the broker.
+    std::move_only_function<void(Result<ports::QueueFacts>, int)> then;
+  };
+  struct MakeSure {};  // of all topologies again: a queue of one may be gone
+  struct FindExchange {
+    std::string exchange;
+    std::move_only_function<void(Result<bool>)> then;
+  };
   struct Consume {
     ports::ConsumerId consumer = 0;
     ports::Intake intake;
@@ -50,16 +60,26 @@ class ConsumeLine final : public Line {
     ports::ConsumerId consumer = 0;
     Change change = Change::pause;
   };
+  struct SetPrefetch {
+    ports::ConsumerId consumer = 0;
+    std::size_t prefetch = 1;
+  };
+  struct Drain {
+    ports::ConsumerId consumer = 0;
+    std::move_only_function<void()> then;
+  };
   struct Settle {
     ports::DeliveryTag tag;
     AckWindow::Say say = AckWindow::Say::acknowledge;
   };
-  using Order = std::variant<Settle, Alter, Consume, Open, Count>;
+  using Order = std::variant<Settle, Alter, SetPrefetch, Drain, Consume, Open, Count, Inspect,
+                             FindExchange, MakeSure>;
   void ask(Order order);
 
  private:
   struct Channel;
   struct Consumer;
+  struct Probing;
 
   void take_orders() override;
   void go_on(SteadyTime now) override;
@@ -76,13 +96,21 @@ class ConsumeLine final : public Line {
   void carry_out(Consume& consume);
   void carry_out(Open& open);
   void carry_out(Count& count);
+  void carry_out(SetPrefetch& change);
+  void carry_out(Drain& drain);
+  void carry_out(Inspect& inspect);
+  void carry_out(FindExchange& find);
+  void carry_out(MakeSure& again);
 
   // The connection.
   [[nodiscard]] bool has_lasting_purpose() const;
-  void forward_counts();
+  void forward_questions();
+  // As soon as there is a connection; answered as lost where there is none.
+  void ask_declarer(Declarer::Wish wish, Declarer::Then then);
+  void probe(std::shared_ptr<Probing> probing);
   void give_up(const Error& why);
   [[nodiscard]] SteadyTime answer_due() const;
-  void fail_counts(const Error& why);
+  void fail_questions(const Error& why);
 
   // One consumer, brought nearer to what it is to be.
   void advance(Consumer& consumer, SteadyTime now);
@@ -93,6 +121,9 @@ class ConsumeLine final : public Line {
   void limit(Channel& channel);
   void name_and_start(Channel& channel);
   void cancel(Channel& channel);
+  void stop_deliveries(Channel& channel, SteadyTime now);
+  void tell_drained(Consumer& consumer);
+  void read_or_wait();
   void flush(Channel& channel, const std::string& queue);
   void hand_all_back(Channel& channel);
   void close(Channel& channel);
@@ -115,7 +146,11 @@ class ConsumeLine final : public Line {
 
   Declarer declarer_;
   Topologies topologies_;
-  std::vector<Count> counts_;  // until there is a connection
+  struct Question {
+    Declarer::Wish wish;
+    Declarer::Then then;
+  };
+  std::vector<Question> questions_;  // until there is a connection
   std::map<ports::ConsumerId, std::unique_ptr<Consumer>> consumers_;
   std::vector<std::unique_ptr<Channel>> channels_;  // by number
   std::unordered_map<std::uint64_t, Channel*> lines_;

@@ -26,11 +26,20 @@ ConsumeLine::Channel* ConsumeLine::channel(ChannelNumber number) {
 
 void ConsumeLine::advance(Consumer& consumer, SteadyTime now) {
   if (consumer.is_closing) return wind_down(consumer);
-  if (!consumer.current) return begin(consumer, now);
+  if (!consumer.current) {
+    if (consumer.is_draining) return tell_drained(consumer);
+    return begin(consumer, now);
+  }
   Channel& channel = *consumer.current;
   if (channel.phase == Channel::Phase::consuming) {
-    if (consumer.is_paused || consumer.is_starved()) cancel(channel);
+    if (consumer.is_draining || consumer.is_too_wide()) {
+      stop_deliveries(channel, now);
+    } else if (consumer.is_paused || consumer.is_starved()) {
+      cancel(channel);
+    }
   } else if (channel.phase == Channel::Phase::idle) {
+    channel.withholds_acks = false;
+    if (consumer.is_draining) return tell_drained(consumer);
     if (consumer.is_paused || consumer.open >= consumer.prefetch) return;
     if (channel.window.held() >= kMostHeldOnOne) {
       consumer.kept.push_back(&channel);
@@ -42,6 +51,24 @@ void ConsumeLine::advance(Consumer& consumer, SteadyTime now) {
     }
     limit(channel);
   }
+}
+
+void ConsumeLine::stop_deliveries(Channel& channel, SteadyTime now) {
+  channel.withholds_acks = true;
+  if (channel.has_all() || now >= channel.quiet_at()) cancel(channel);
+}
+
+// What a consumer cannot take stays with the broker. Never while an answer of the broker is needed,
+// which comes behind it.
+void ConsumeLine::read_or_wait() {
+  bool reads = true;
+  for (const auto& [id, consumer] : consumers_) {
+    const Channel* const channel = consumer->current;
+    if (consumer->most_bytes == 0 || consumer->is_closing || !channel) continue;
+    if (channel->phase != Channel::Phase::consuming || channel->withholds_acks) continue;
+    reads = reads && consumer->open_bytes() < consumer->most_bytes;
+  }
+  if (connection()) connection()->set_reading(reads);
 }
 
 void ConsumeLine::begin(Consumer& consumer, SteadyTime now) {
@@ -91,6 +118,8 @@ void ConsumeLine::name_and_start(Channel& channel) {
   channel.since = clock().now();
   ++channel.name;
   channel.counted = 0;
+  channel.unwritten = 0;
+  channel.last_came = channel.since;
   channel.first_tag = channel.last_tag + 1;
   const std::string name = channel.consumer_name();
   out().method(channel.number, AMQP_BASIC_CONSUME_METHOD,
@@ -204,6 +233,7 @@ void ConsumeLine::on_consuming(Channel& channel) {
 
 void ConsumeLine::write_acks(Channel& channel) {
   channel.has_acks = false;
+  channel.unwritten = 0;
   for (const AckWindow::Ack& ack : channel.window.take_acks()) {
     out().method(channel.number, AMQP_BASIC_ACK_METHOD,
                  amqp_basic_ack_t{.delivery_tag = ack.tag, .multiple = ack.multiple ? 1 : 0});
@@ -292,8 +322,11 @@ void ConsumeLine::on_channel_closed(Channel& channel, const amqp_channel_close_t
   Consumer& consumer = *channel.consumer;
   if (consumer.current == &channel) consumer.current = nullptr;
   const bool is_closing = consumer.is_closing;
+  const bool is_refused = channel.phase == Channel::Phase::starting && !consumer.was_told;
   forget(channel);
-  if (!is_closing) interrupt(consumer, why);
+  if (is_closing) return;
+  if (is_refused) tell(Refused{consumer.id, why});
+  interrupt(consumer, why);
 }
 
 void ConsumeLine::on_deliver(Channel& channel, const amqp_basic_deliver_t& deliver) {
@@ -317,6 +350,7 @@ Result<void> ConsumeLine::on_content(ChannelNumber number, const MethodReader::C
     found->is_receiving = false;
     found->last_tag = found->delivery.tag.number;
     found->window.delivered(found->last_tag);
+    found->last_came = clock().now();
     (void)found->window.say(found->last_tag, AckWindow::Say::hold);
     ++found->counted;
     return {};
@@ -346,9 +380,11 @@ void ConsumeLine::deliver(Channel& channel) {
   ports::remove_field(delivery.message.headers, kSequenceHeader);
   remove_trace_of_delay(consumer.queue, delivery.message);
   channel.last_tag = delivery.tag.number;
-  channel.window.delivered(delivery.tag.number);
+  channel.window.delivered(delivery.tag.number, delivery.message.body.size());
+  channel.last_came = clock().now();
   ++channel.counted;
   ++consumer.open;
+  if (consumer.most_bytes > 0) read_or_wait();
   auto* const last = events().empty() ? nullptr : std::get_if<Received>(&events().back());
   if (last && last->consumer == consumer.id) {
     last->deliveries.push_back(std::move(delivery));

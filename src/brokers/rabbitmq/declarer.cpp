@@ -25,6 +25,18 @@ void Declarer::go_on(FrameWriter& out, SteadyTime now) {
 }
 
 bool Declarer::declare(const Wish& wish, FrameWriter& out) const {
+  if (wish.is_exchange) {
+    return out.method(channel_, AMQP_EXCHANGE_DECLARE_METHOD,
+                      amqp_exchange_declare_t{.ticket = 0,
+                                              .exchange = bytes_of(wish.queue),
+                                              .type = bytes_of("direct"),
+                                              .passive = 1,
+                                              .durable = 0,
+                                              .auto_delete = 0,
+                                              .internal = 0,
+                                              .nowait = 0,
+                                              .arguments = {0, nullptr}});
+  }
   TableForWire arguments;
   if (!arguments.add(wish.arguments)) return false;
   return out.method(channel_, AMQP_QUEUE_DECLARE_METHOD,
@@ -48,6 +60,11 @@ void Declarer::on_method(const MethodReader::Method& method, FrameWriter& out) {
       answer({.depth = {.ready = found.message_count, .consumers = found.consumer_count}});
       break;
     }
+    case AMQP_EXCHANGE_DECLARE_OK_METHOD:
+      if (state_ != State::asking) return;
+      state_ = State::ready;
+      answer({});
+      break;
     case AMQP_CHANNEL_CLOSE_METHOD: {
       const auto& close = method.as<amqp_channel_close_t>();
       const int code = close.reply_code;

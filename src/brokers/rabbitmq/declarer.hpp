@@ -31,6 +31,7 @@ class Declarer {
     std::string queue;
     bool only_look = false;  // a passive declaration: nothing is made
     ports::FieldTable arguments = {};
+    bool is_exchange = false;  // which is only looked for
   };
   using Then = std::move_only_function<void(Answer)>;
 

@@ -33,13 +33,20 @@ std::int64_t rounded_up(std::int64_t ms) {
 }  // namespace
 
 ports::FieldTable DelayQueue::arguments() const {
-  return {{"x-message-ttl", wait_ms},
-          {"x-expires", expires_ms},
-          {"x-dead-letter-exchange", ""},
-          {"x-dead-letter-routing-key", target}};
+  ports::FieldTable all = {{"x-message-ttl", wait_ms},
+                           {"x-expires", expires_ms},
+                           {"x-dead-letter-exchange", ""},
+                           {"x-dead-letter-routing-key", target}};
+  if (kind == ports::QueueWish::Kind::quorum) {
+    all.emplace_back("x-queue-type", "quorum");
+    all.emplace_back("x-dead-letter-strategy", "at-least-once");
+    all.emplace_back("x-overflow", "reject-publish");
+  }
+  return all;
 }
 
-Result<DelayQueue> delay_queue(const std::string& target, Duration wait) {
+Result<DelayQueue> delay_queue(const std::string& target, Duration wait,
+                               ports::QueueWish::Kind kind) {
   const auto asked_ms = std::chrono::ceil<milliseconds>(wait).count();
   if (asked_ms > kMost_ms) {
     return fail(ErrorCode::invalid_argument, "publish", "RabbitMQ delays nothing beyond 20 days");
@@ -48,7 +55,10 @@ Result<DelayQueue> delay_queue(const std::string& target, Duration wait) {
   queue.target = target;
   queue.wait_ms = rounded_up(asked_ms);
   queue.expires_ms = 2 * queue.wait_ms + kBeyond_ms;
-  queue.name = target + std::string(kInfix) + std::to_string(queue.wait_ms);
+  queue.kind = kind;
+  queue.name = target + std::string(kInfix);
+  if (kind == ports::QueueWish::Kind::quorum) queue.name += 'q';
+  queue.name += std::to_string(queue.wait_ms);
   if (queue.name.size() > kLongestName) {
     return fail(ErrorCode::invalid_argument, "publish",
                 "the name of the queue is too long for one beside it: " + queue.name);

@@ -9,6 +9,7 @@
 #include <holdfast/result.hpp>
 #include <holdfast/time.hpp>
 
+#include "ports/broker.hpp"
 #include "ports/message.hpp"
 
 // Messages that are not to be delivered yet wait in a queue for just that long:
@@ -16,11 +17,11 @@
 // exchange when their time is over. One queue for each wait, since a message expires only at the
 // head of its queue (trap 6); a wait is rounded up to two digits, so that there are few.
 //
-// They are classic queues, whose dead-lettering is at most once (trap 5): a broker that is killed
-// just while it puts a message back may lose it, which is why whoever delays what must not be lost
-// keeps a record of it. Quorum queues would do it at least once; but one that is a second old comes
-// back empty and without a leader when RabbitMQ 3.10 is killed (rabbitmq-server #15725), and delay
-// queues are made all the time.
+// Classic ones dead-letter at most once (trap 5): a broker that is killed just while it puts a
+// message back may lose it, which is why whoever delays what must not be lost keeps a record of it.
+// Those of a quorum queue, `<queue>.retry.q<ms>`, are quorum queues and dead-letter at least once;
+// but one that is a second old comes back empty when RabbitMQ 3.10 is killed (rabbitmq-server
+// #15725), so the record is needed all the same.
 //
 // A delay leaves no trace: its death in the delay queue would stand in x-death, and what an earlier
 // life has left there could make the broker take the next death for a cycle and drop the message
@@ -33,13 +34,16 @@ struct DelayQueue {
   std::string target;
   std::int64_t wait_ms = 0;
   std::int64_t expires_ms = 0;
+  ports::QueueWish::Kind kind = ports::QueueWish::Kind::classic;
 
   [[nodiscard]] ports::FieldTable arguments() const;
 };
 
 // Rounded up to two significant digits, 100 ms at least. invalid_argument: longer than RabbitMQ
 // waits, or the name of the queue is too long for it.
-[[nodiscard]] Result<DelayQueue> delay_queue(const std::string& target, Duration wait);
+[[nodiscard]] Result<DelayQueue> delay_queue(
+    const std::string& target, Duration wait,
+    ports::QueueWish::Kind kind = ports::QueueWish::Kind::classic);
 
 // Which of them are known to be there, and for long enough.
 //

@@ -82,6 +82,8 @@ void Line::wait() {
     (void)!::read(bell_.get(), &rung, sizeof(rung));
   }
   if (!connection_) return;
+  // An end is read even if nothing else is: or poll would report it again and again.
+  if ((polled[1].revents & (POLLHUP | POLLERR)) != 0) connection_->set_reading(true);
   if (polled[1].revents == 0 && clock().now() < connection_->next_time()) return;
   if (auto turned = connection_->turn(); !turned) lose(turned.error());
 }

@@ -30,13 +30,17 @@ struct Interrupted {
 struct Consuming {
   ports::ConsumerId consumer = 0;
 };
+struct Refused {
+  ports::ConsumerId consumer = 0;
+  Error why;
+};
 struct Closed {
   ports::ConsumerId consumer = 0;
 };
 struct Call {
   std::move_only_function<void()> work;
 };
-using Event = std::variant<Answer, Received, Interrupted, Consuming, Closed, Call>;
+using Event = std::variant<Answer, Received, Interrupted, Consuming, Refused, Closed, Call>;
 
 // Events on their way to the loop: one wake-up for all that has gathered. What is left when the
 // broker is gone is dropped.

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/json_text.hpp"
+
 namespace holdfast::brokers::rabbitmq {
 namespace {
 
@@ -19,6 +21,12 @@ constexpr std::size_t kLongestText = 255;
 
 Error publish_error(ErrorCode code, std::string message) {
   return {code, kPublishOperation, std::move(message)};
+}
+
+// For people.
+std::string place_of(const ports::Address& to) {
+  if (to.exchange.empty()) return "queue " + quoted(to.routing_key);
+  return "exchange " + quoted(to.exchange) + " with routing key " + quoted(to.routing_key);
 }
 
 // As RabbitMQ reads it, which closes the channel at any other: milliseconds, below 2^32.
@@ -270,7 +278,7 @@ std::optional<Error> PublishLine::unsendable(Ask& ask) const {
   }
   if (ask.outgoing.delay <= Duration::zero() || ask.delay) return std::nullopt;
   if (!to.exchange.empty()) return bad("only what goes to a queue can be delayed");
-  auto delay = delay_queue(to.routing_key, ask.outgoing.delay);
+  auto delay = delay_queue(to.routing_key, ask.outgoing.delay, ask.outgoing.delay_kind);
   if (!delay) return delay.error();
   ask.delay = std::move(*delay);
   return std::nullopt;
@@ -371,8 +379,9 @@ void PublishLine::finish(InFlight& one, bool taken) {
   if (one.answered) return;
   if (!taken) {
     answer(one.ask, Fate::refused,
-           publish_error(ErrorCode::exhausted,
-                         "the broker did not take it: a queue is full, or it is in trouble"));
+           publish_error(ErrorCode::exhausted, "the broker did not take what goes to " +
+                                                   place_of(one.ask.outgoing.to) +
+                                                   ": a queue is full, or it is in trouble"));
   } else if (!one.returned) {
     answer(one.ask, Fate::confirmed);
   } else if (one.ask.delay && !one.ask.again) {
@@ -381,7 +390,9 @@ void PublishLine::finish(InFlight& one, bool taken) {
     return;
   } else {
     answer(one.ask, Fate::returned,
-           publish_error(ErrorCode::not_found, "no queue takes it: " + *one.returned));
+           publish_error(ErrorCode::not_found, "no queue takes what goes to " +
+                                                   place_of(one.ask.outgoing.to) + ": " +
+                                                   *one.returned));
   }
   one.answered = true;
 }

@@ -39,6 +39,10 @@ struct Options {
   Location at;
   std::string ca_file = {};         // of amqps; empty: the system's
   std::string client = "holdfast";  // as the management page shows the connection
+  // Where the management API is, to be asked about policies with the same user; empty: where it
+  // usually is (management.hpp).
+  std::string management = {};
+  bool asks_management = true;
   Duration heartbeat = std::chrono::seconds(10);
   Duration connect_timeout = std::chrono::seconds(5);
   // For how long messages are taken that the broker, in need of memory or disk, does not: then they

@@ -156,6 +156,15 @@ class Sqs final : public ports::Broker {
     ask_consumer(consumer, [](Consumer& one) { one.resume(); });
   }
 
+  void set_prefetch(ports::ConsumerId consumer, std::size_t prefetch) override {
+    ask_consumer(consumer, [prefetch](Consumer& one) { one.set_prefetch(prefetch); });
+  }
+  // SQS does not count it against a message that one hands it back in a dead-letter queue.
+  void drain(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
+    pause(consumer);
+    ask([then = through_door(std::move(then))](Side&) mutable { then(); });
+  }
+
   void close(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
     const auto found = receivers_.find(consumer);
     if (found == receivers_.end() || !found->second.receiver) return;
@@ -189,6 +198,20 @@ class Sqs final : public ports::Broker {
                          if (!answer) return then(std::unexpected(answer.error().error("depth")));
                          then(depth_of(*answer));
                        });
+    });
+  }
+
+  void inspect(std::string queue,
+               std::move_only_function<void(Result<ports::QueueFacts>)> then) override {
+    depth(std::move(queue), [then = std::move(then)](Result<ports::Depth> depth) mutable {
+      if (!depth) return then(std::unexpected(std::move(depth).error()));
+      then(ports::QueueFacts{.kind = ports::QueueFacts::Kind::plain, .limit_is_known = true});
+    });
+  }
+  void find_exchange(std::string /*exchange*/,
+                     std::move_only_function<void(Result<bool>)> then) override {
+    ask([then = through_door(std::move(then))](Side&) mutable {
+      then(fail(ErrorCode::invalid_argument, "find exchange", "SQS has no exchanges"));
     });
   }
 
@@ -228,6 +251,9 @@ class Sqs final : public ports::Broker {
     });
   }
 
+  std::move_only_function<void()> through_door(std::move_only_function<void()> then) {
+    return [door = door_, then = std::move(then)]() mutable { door->post(std::move(then)); };
+  }
   template <class Value>
   std::move_only_function<void(Value)> through_door(std::move_only_function<void(Value)> then) {
     return [door = door_, then = std::move(then)](Value value) mutable {

@@ -52,6 +52,11 @@ void Consumer::find_queue() {
   });
 }
 
+void Consumer::set_prefetch(std::size_t prefetch) {
+  intake_.prefetch = std::max<std::size_t>(prefetch, 1);
+  poll();
+}
+
 void Consumer::poll() {
   if (!is_consuming_ || is_paused_ || is_closing_ || has_given_up_ || retry_timer_) return;
   const auto most_polls = static_cast<std::size_t>(std::max(parts_.api.options().polls, 1));

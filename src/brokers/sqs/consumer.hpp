@@ -46,6 +46,7 @@ class Consumer {
   void start();
   void pause();
   void resume();
+  void set_prefetch(std::size_t prefetch);
   // Hands back what is out. `then` is called when SQS has heard all, or cannot be told, and the
   // polls have ended, or two seconds later. What those bring that last longer is handed back.
   void close(std::move_only_function<void()> then);
@@ -74,7 +75,7 @@ class Consumer {
 
   const Parts parts_;
   const std::uint64_t line_;
-  const ports::Intake intake_;
+  ports::Intake intake_;
   const Hooks hooks_;
   const retry::Policy policy_;
   Tries tries_;

@@ -56,11 +56,13 @@ class Recorder final : public ports::Receiver {
   }
   void interrupted(const Error& why) override { interruptions.push_back(why); }
   void consuming() override { ++times_consuming; }
+  void refused(const Error& why) override { refusals.push_back(why); }
 
   [[nodiscard]] std::vector<std::string> bodies() const;
 
   std::vector<Delivery> got;
   std::vector<Error> interruptions;
+  std::vector<Error> refusals;
   int times_consuming = 0;
 };
 

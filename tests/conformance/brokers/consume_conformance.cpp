@@ -203,6 +203,46 @@ TEST_P(BrokerConformance, hands_back_what_was_under_way_when_it_is_paused) {
   world.close(consumer);
 }
 
+TEST_P(BrokerConformance, delivers_as_much_ahead_as_the_prefetch_is_changed_to) {
+  const std::string queue = new_queue();
+  const Filled filled(world, queue, 20);
+  Recorder recorder;
+  const auto consumer = broker().consume({.queue = queue, .prefetch = 1}, recorder);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 1; }));
+  broker().set_prefetch(consumer, 8);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 8; }));
+  broker().set_prefetch(consumer, 2);
+  world.loop.run_for(500ms);
+  ASSERT_THAT(recorder.got, SizeIs(8));
+  for (std::size_t at = 0; at < 6; ++at)
+    broker().acknowledge(consumer, recorder.got[at].tag);
+  world.loop.run_for(500ms);
+  EXPECT_THAT(recorder.got, SizeIs(8));  // two are out
+  broker().acknowledge(consumer, recorder.got[6].tag);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 9; }));
+  world.close(consumer);
+  EXPECT_TRUE(world.has_ready(queue, 13));
+}
+
+TEST_P(BrokerConformance, delivers_what_is_on_its_way_when_it_is_drained_and_then_nothing) {
+  const std::string queue = new_queue();
+  const Filled filled(world, queue, 30);
+  Recorder recorder;
+  const auto consumer = broker().consume({.queue = queue, .prefetch = 10}, recorder);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 10; }));
+  broker().acknowledge(consumer, recorder.got[0].tag);
+  bool drained = false;
+  broker().drain(consumer, [&] { drained = true; });
+  ASSERT_TRUE(world.until([&] { return drained; }));
+  const std::size_t had = recorder.got.size();
+  for (const Delivery& delivery : recorder.got)
+    broker().acknowledge(consumer, delivery.tag);
+  world.loop.run_for(300ms);
+  EXPECT_THAT(recorder.got, SizeIs(had));
+  world.close(consumer);
+  EXPECT_TRUE(world.has_ready(queue, 30 - had));
+}
+
 TEST_P(BrokerConformance, says_nothing_more_once_closed) {
   const std::string queue = new_queue();
   const Filled filled(world, queue, 10);

@@ -1,0 +1,65 @@
+#include "brokers/rabbitmq/management.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::brokers::rabbitmq::management_test {
+namespace {
+
+using Kind = ports::QueueFacts::Kind;
+
+ports::QueueFacts facts_of(const char* json, int version = 3) {
+  auto read = read_queue(json, version);
+  EXPECT_TRUE(read && *read) << json;
+  return read && *read ? **read : ports::QueueFacts();
+}
+
+TEST(Management, takes_the_lower_of_argument_and_policy) {
+  EXPECT_EQ(facts_of(R"({"type":"quorum","arguments":{"x-delivery-limit":5},
+                         "effective_policy_definition":{"delivery-limit":3}})")
+                .return_limit,
+            3);
+  EXPECT_EQ(facts_of(R"({"type":"quorum","arguments":{"x-delivery-limit":2},
+                         "effective_policy_definition":{"delivery-limit":3}})")
+                .return_limit,
+            2);
+  const auto none =
+      facts_of(R"({"type":"quorum","arguments":{},"effective_policy_definition":{}})");
+  EXPECT_EQ(none.return_limit, std::nullopt);
+  EXPECT_TRUE(none.limit_is_known);
+  EXPECT_EQ(none.kind, Kind::counts);
+}
+
+TEST(Management, knows_the_limit_that_version_4_sets_by_itself) {
+  const char* const plain = R"({"type":"quorum","arguments":{},"effective_policy_definition":{}})";
+  EXPECT_EQ(facts_of(plain, 4).return_limit, 20);
+  const char* const unlimited =
+      R"({"type":"quorum","arguments":{"x-delivery-limit":-1},"effective_policy_definition":{}})";
+  EXPECT_EQ(facts_of(unlimited, 4).return_limit, std::nullopt);
+}
+
+TEST(Management, waits_for_policies_of_what_counts_returns) {
+  const auto read = read_queue(R"({"type":"quorum","arguments":{"x-delivery-limit":5}})", 3);
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(*read);
+  EXPECT_EQ(facts_of(R"({"type":"classic","arguments":{}})").kind, Kind::plain);
+  EXPECT_EQ(facts_of(R"({"type":"stream","arguments":{}})").kind, Kind::stream);
+}
+
+TEST(Management, says_where_messages_beyond_the_limit_go) {
+  const auto facts = facts_of(R"({"type":"quorum","arguments":{},"effective_policy_definition":
+      {"delivery-limit":1,"dead-letter-exchange":"","dead-letter-routing-key":"grave"}})");
+  EXPECT_EQ(facts.dead_letter, (ports::Address{.routing_key = "grave"}));
+}
+
+TEST(Management, refuses_what_is_no_answer_of_that_api) {
+  for (const char* text : {"", "<html>", "[]", "{}", R"({"type":"fanout"})"})
+    EXPECT_FALSE(read_queue(text, 3)) << text;
+}
+
+TEST(Management, is_usually_beside_the_broker) {
+  EXPECT_EQ(usual_management_url({.host = "rabbit"}), "http://rabbit:15672");
+  EXPECT_EQ(usual_management_url({.tls = true, .host = "::1"}), "https://[::1]:15671");
+}
+
+}  // namespace
+}  // namespace holdfast::brokers::rabbitmq::management_test
