@@ -54,6 +54,10 @@ confirmed that a queue has it: killed at any point, a message is there twice at
 worst. What cannot be brought back stays in the queue, or goes to --park. With
 --journal, a run after a kill knows what its forerunner has copied.
 
+A quorum queue destroys messages that are returned more often than its delivery
+limit. The limit is found out first, with the help of the management API, since
+policies show only there. Where no run is safe it is refused, and nothing taken.
+
 Ctrl-C lets what is under way end, and says what was done; a second one ends
 it at once.
 
@@ -305,7 +309,7 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
   verb->add_option("--delivery-limit", asked->delivery_limit,
                    "Of a quorum queue, if that API cannot say")
       ->type_name("N|none");
-  verb->add_option("--journal", asked->journal, "Write down each message's fate; go on from it")
+  verb->add_option("--journal", asked->journal, "Write down each message's fate; continues a file")
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");

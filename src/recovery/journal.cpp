@@ -61,6 +61,11 @@ wire::JsonWriter begin_line(std::string& out, WallTime time, std::string_view ru
   return writer;
 }
 
+void add_last(std::deque<Identity>& last, const Identity& identity, std::size_t most) {
+  last.push_back(identity);
+  if (last.size() > most) last.pop_front();
+}
+
 }  // namespace
 
 void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view place,
@@ -109,8 +114,7 @@ void EarlierRuns::read(std::string_view text) {
     if (open_.size() >= kMostOpenRuns) open_.erase(open_.begin());
     open_.push_back({.run = line->run,
                      .queue = line->queue,
-                     .most = std::min(copies_in_doubt(line->window), kMostDoubt),
-                     .last = {}});
+                     .most = std::min(copies_in_doubt(line->window), kMostDoubt)});
     return;
   }
   if (run == open_.end()) return;
@@ -118,25 +122,29 @@ void EarlierRuns::read(std::string_view text) {
     // A clean run has seen all that came again of those before it.
     const std::string place = run->queue;
     std::erase_if(open_, [&](const Open& open) { return open.queue == place; });
-  } else if (line->event == "recovered") {
-    const auto identity = parse_identity(line->key);
-    if (!identity) return;
-    run->last.push_back(*identity);
-    if (run->last.size() > run->most) run->last.pop_front();
+    return;
   }
+  const auto identity = parse_identity(line->key);
+  if (!identity) return;
+  if (line->event == "sending") return add_last(run->sent, *identity, run->most);
+  // Answered, in about the order they were sent.
+  if (const auto sent = std::ranges::find(run->sent, *identity); sent != run->sent.end())
+    run->sent.erase(sent);
+  if (line->event == "recovered") add_last(run->last, *identity, run->most);
 }
 
-std::vector<Identity> EarlierRuns::unsettled(std::string_view place) const {
-  std::vector<Identity> all;
+EarlierCopies EarlierRuns::unsettled(std::string_view place) const {
+  EarlierCopies all;
   for (const Open& run : open_) {
     if (run.queue != place) continue;
+    all.in_doubt.insert(all.in_doubt.end(), run.sent.begin(), run.sent.end());
     // What was brought back twice by one run is not one message.
     std::vector<Identity> sorted(run.last.begin(), run.last.end());
     std::ranges::sort(sorted);
     for (auto at = sorted.begin(); at != sorted.end();) {
       const auto after =
           std::ranges::find_if(at, sorted.end(), [&](const Identity& one) { return one != *at; });
-      if (after - at == 1) all.push_back(*at);
+      if (after - at == 1) all.confirmed.push_back(*at);
       at = after;
     }
   }

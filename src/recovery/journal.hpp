@@ -17,6 +17,7 @@
 //
 //   {"time":"…","run":"…","event":"begin","queue":"amqp://host:5672/%2f/app.dlq",
 //    "window":1000}
+//   {"time":"…","run":"…","event":"sending","key":"9f86…"}
 //   {"time":"…","run":"…","event":"recovered","id":"4711","key":"9f86…","type":"CollectionScan",
 //    "exchange":"","routing_key":"collection.scan"}
 //   {"time":"…","run":"…","event":"kept","id":"4712","type":"…","reason":"…"}
@@ -24,7 +25,8 @@
 //
 // A line "recovered" is written after the broker has confirmed the copy and before the original is
 // acknowledged: it never says what is not so, and a run that dies between the two leaves a line by
-// which the next one knows that the copy is there.
+// which the next one knows that the copy is there. A line "sending" is written before the copy is
+// sent: without another one of its key, nobody knows whether the copy is there.
 namespace holdfast::recovery {
 
 // Where its lines go. Threads: the loop's; to write may block for as long as a file does.
@@ -40,9 +42,10 @@ class Journal {
 
 // One message's line.
 struct Note {
-  std::string_view event;  // recovered, recognised, parked, renewed, kept, not_chosen
+  // sending, recovered, recognised, parked, renewed, kept, not_chosen
+  std::string_view event;
   const std::optional<std::string>* id = nullptr;  // message id
-  const Identity* key = nullptr;                   // of what was recovered
+  const Identity* key = nullptr;                   // of what was sent
   std::string_view type = {};
   const ports::Address* to = nullptr;
   std::string_view reason = {};
@@ -58,6 +61,12 @@ void append_end(std::string& out, WallTime time, const Summary& summary, bool cl
 // Whether a line of a file is one of a journal.
 [[nodiscard]] bool is_journal_line(std::string_view line);
 
+// Of messages that may still be in the queue.
+struct EarlierCopies {
+  std::vector<Identity> confirmed = {};  // their copy was made
+  std::vector<Identity> in_doubt = {};   // it was sent, and perhaps made
+};
+
 // What of earlier runs may still be in the queue although its copy was made: the last messages of
 // runs that did not end cleanly. Lines that are none (a torn one at the end) are passed over.
 class EarlierRuns {
@@ -65,14 +74,15 @@ class EarlierRuns {
   void read(std::string_view line);
 
   // Of runs at `place` only: elsewhere the same message may have no copy.
-  [[nodiscard]] std::vector<Identity> unsettled(std::string_view place) const;
+  [[nodiscard]] EarlierCopies unsettled(std::string_view place) const;
 
  private:
   struct Open {
     std::string run;
     std::string queue;
     std::size_t most = 0;  // of its last lines
-    std::deque<Identity> last;
+    std::deque<Identity> last = {};
+    std::deque<Identity> sent = {};  // and not answered
   };
   std::vector<Open> open_;
 };

@@ -45,9 +45,11 @@ Run::Run(Parts parts, Options options)
              .persistent = options_.persistent,
              .keep_expiration = options_.keep_expiration},
       memory_(copies_in_doubt(options_.window)),
-      earlier_(parts_.earlier.size()) {
-  for (const Identity& identity : parts_.earlier)
+      earlier_(parts_.earlier.confirmed.size() + parts_.earlier.in_doubt.size()) {
+  for (const Identity& identity : parts_.earlier.confirmed)
     earlier_.note(identity, {.copy = Memory::Copy::confirmed});
+  for (const Identity& identity : parts_.earlier.in_doubt)
+    earlier_.note(identity, {.copy = Memory::Copy::unknown});
   summary_.run = options_.rules.run;
   summary_.queue = options_.queue;
   summary_.dry = options_.dry;
@@ -201,6 +203,7 @@ void Run::leave(Entry entry) {
   tally(held_, entry);
   note({.event = entry.passed ? "not_chosen" : "kept",
         .id = &entry.delivery.message.message_id,
+        .key = entry.failed ? &entry.identity : nullptr,
         .type = entry.type,
         .reason = entry.why});
   progressed();
@@ -226,13 +229,35 @@ void Run::enqueue(Entry entry) {
 
 void Run::pump() {
   // After trouble, one message goes ahead: behind a first that fails a second must not succeed.
-  const auto is_clear = [this] {
-    return troubled_.empty() && !backing_off_ && !(probing_ && !in_flight_.empty());
+  std::vector<Entry> batch;
+  const auto is_clear = [&] {
+    const bool is_first = in_flight_.empty() && batch.empty();
+    return troubled_.empty() && !backing_off_ && (!probing_ || is_first);
   };
   while (!waiting_.empty() && is_clear() && may_send(parts_.clock.now())) {
-    Entry entry = std::move(waiting_.front());
+    batch.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
-    send(std::move(entry));
+  }
+  send_all(std::move(batch));
+}
+
+// After their lines of the journal: a run that is killed then leaves word of what it has sent.
+void Run::send_all(std::vector<Entry> batch) {
+  if (parts_.journal) {
+    for (const Entry& entry : batch) {
+      if (entry.purpose == Entry::Purpose::recover)
+        note({.event = "sending", .key = &entry.identity});
+    }
+    write_journal();
+  }
+  for (Entry& entry : batch) {
+    // The journal could not be written, and that is the end of the run.
+    const bool stays = ending_ && !finishes_waiting_ && !is_last(entry);
+    if (!stays) {
+      send(std::move(entry));
+    } else if (entry.purpose == Entry::Purpose::recover) {
+      --pending_;
+    }
   }
 }
 

@@ -91,7 +91,7 @@ class Run final : private ports::Receiver {
     Random& random;
     Observer& observer;
     Journal* journal = nullptr;
-    std::vector<Identity> earlier = {};  // copies that an earlier run has made: EarlierRuns
+    EarlierCopies earlier = {};  // of runs that did not end cleanly
   };
   struct Outcome {
     Summary summary = {};
@@ -181,6 +181,7 @@ class Run final : private ports::Receiver {
 
   // Sending, and what comes of it.
   void pump();
+  void send_all(std::vector<Entry> batch);
   void send(Entry entry);
   void sent(ports::DeliveryTag tag, const ports::Sent& sent);
   void sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& sent);

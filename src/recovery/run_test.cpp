@@ -425,7 +425,7 @@ TEST(Run, journal_has_a_line_before_each_acknowledgement) {
   EXPECT_THAT(world.journal.text, HasSubstr(R"("event":"recovered","id":"m1","key":")"));
   EXPECT_THAT(world.journal.text, HasSubstr(R"("event":"kept","id":"x1","type":"nobody")"));
   EXPECT_THAT(world.journal.text, HasSubstr(R"("event":"end","ended":"empty","clean":true)"));
-  EXPECT_THAT(world.journal.unsettled(), IsEmpty());
+  EXPECT_THAT(world.journal.unsettled().confirmed, IsEmpty());
 }
 
 TEST(Run, V3_the_journal_knows_what_a_killed_run_has_copied) {
@@ -437,13 +437,28 @@ TEST(Run, V3_the_journal_knows_what_a_killed_run_has_copied) {
   EXPECT_EQ(world.broker.ids("target").size(), 4U);
   world.broker.close(7, [] {});  // killed: the broker takes all of it back
   world.broker.acknowledges = true;
-  EXPECT_EQ(world.journal.unsettled().size(), 4U);
+  EXPECT_EQ(world.journal.unsettled().confirmed.size(), 4U);
   world.options.rules.run = "run 2";
   const Summary& summary = world.run();
   EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4", "m5", "m6"));
   EXPECT_EQ(summary.recognised, 4U);
   EXPECT_EQ(summary.recovered.total(), 2U);
   EXPECT_TRUE(summary.all_done());
+}
+
+TEST(Run, V3_P6_the_journal_knows_what_a_killed_run_had_under_way) {
+  World world;
+  world.journals = true;
+  world.put(6);
+  world.broker.answers = false;
+  world.start();
+  world.broker.close(7, [] {});  // killed: nobody knows whether its four copies are there
+  world.broker.answers = true;
+  EXPECT_EQ(world.journal.unsettled().in_doubt.size(), 4U);
+  world.options.rules.run = "run 2";
+  const Summary& summary = world.run();
+  EXPECT_EQ(summary.recovered.total(), 6U);
+  EXPECT_EQ(summary.duplicates, 4U);
 }
 
 TEST(Run, the_journal_takes_a_message_that_died_again_for_another) {

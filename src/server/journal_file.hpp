@@ -21,7 +21,7 @@ class JournalFile final : public recovery::Journal {
                                                                  const std::string& place);
 
   // Copies of runs before that may still have their originals in the queue. Once.
-  [[nodiscard]] std::vector<recovery::Identity> take_unsettled() { return std::move(unsettled_); }
+  [[nodiscard]] recovery::EarlierCopies take_unsettled() { return std::move(unsettled_); }
 
   [[nodiscard]] Result<void> append(std::string_view lines) override;
   [[nodiscard]] Result<void> sync() override;
@@ -34,7 +34,7 @@ class JournalFile final : public recovery::Journal {
 
   const std::string path_;
   io::UniqueFd file_;
-  std::vector<recovery::Identity> unsettled_;
+  recovery::EarlierCopies unsettled_;
   bool is_torn_ = false;  // the last line has no end
 };
 

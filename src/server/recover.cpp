@@ -79,7 +79,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
                                    .observer = hooks.observer,
                                    .journal = journal.get(),
                                    .earlier = journal ? journal->take_unsettled()
-                                                      : std::vector<recovery::Identity>()},
+                                                      : recovery::EarlierCopies()},
               settings.options);
   std::optional<io::Signals> signals;
   if (hooks.hears_signals) {

@@ -326,7 +326,7 @@ class JournalText final : public Journal {
   }
   [[nodiscard]] Result<void> sync() override { return {}; }
 
-  [[nodiscard]] std::vector<Identity> unsettled() const {
+  [[nodiscard]] EarlierCopies unsettled() const {
     EarlierRuns runs;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
@@ -375,7 +375,7 @@ struct World {
                    .random = random,
                    .observer = seen,
                    .journal = journals ? &journal : nullptr,
-                   .earlier = journals ? journal.unsettled() : std::vector<Identity>()},
+                   .earlier = journals ? journal.unsettled() : EarlierCopies()},
         options);
     current->start([this](Run::Outcome done) { outcome = std::move(done); });
     loop.settle();

@@ -26,7 +26,7 @@ from dead_letters import wait_until  # noqa: E402
 
 HOLDFAST = os.path.abspath(sys.argv[1])
 ROUNDS = int(os.environ.get("HOLDFAST_MATRIX_ROUNDS", "1"))
-MESSAGES = 100
+MESSAGES = 60
 QUEUES = {
     "classic": {},
     "quorum": {"x-queue-type": "quorum"},
@@ -202,7 +202,7 @@ class Matrix(unittest.TestCase):
         def ends(cells):
             for _ in range(3):
                 for cell in cells:
-                    cell.start("--limit", "20")
+                    cell.start("--limit", "15")
                 for cell in cells:
                     self.assertEqual(cell.end()["ended"], "limit")
 
