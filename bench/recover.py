@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """How fast a dead-letter queue comes back (V12): `holdfast recover`, RabbitMQ's shovel, and one message at a
-time, beside each other on one broker, which this starts and ends.
+time, beside each other on one broker, which this starts and ends. Messages of two shapes: with the headers of their
+death, and with one plain header only.
 
-Usage: bench/recover.py build/release/holdfast [--messages 119762] [--one-by-one 5000] [--window N …] [--rounds 3]"""
+Usage: bench/recover.py build/release/holdfast [--messages 119762] [--one-by-one 5000] [--window N …] [--rounds 5]
+                        [--shape deaths|plain …]"""
 
 import argparse
 import base64
@@ -28,6 +30,7 @@ class Bench:
     def __init__(self, holdfast, broker):
         self.holdfast = holdfast
         self.broker = broker
+        self.shape = "deaths"
         self.letters = Letters(broker, "bench")
         self.letters.declare(TARGET)
 
@@ -36,8 +39,20 @@ class Bench:
         for queue in (TARGET, self.letters.dlq):
             self.letters.channel.queue_delete(queue)
         self.letters.declare(TARGET)
-        self.letters.die_many(count, BODY)
+        if self.shape == "deaths":
+            self.letters.die_many(count, BODY)
+        else:
+            self.publish(count)
         time.sleep(3)  # until the broker has written all of it, and rests
+
+    def publish(self, count):
+        for number in range(count - 1):
+            self.letters.publish(f"m{number}", BODY, key=self.letters.dlq, headers={"MessageType": "Scan"})
+        channel = self.letters.connection.channel()
+        channel.confirm_delivery()  # of the last one, behind all others
+        channel.basic_publish("", self.letters.dlq, BODY, pika.BasicProperties(
+            message_id=f"m{count - 1}", delivery_mode=2, headers={"MessageType": "Scan"}))  # fmt: skip
+        channel.close()
 
     def until_moved(self, count, each=lambda moved: None):
         """Seconds until all of them are in the target, and none is left where they were."""
@@ -128,36 +143,50 @@ def resident_mb(pid):
         return 0
 
 
+def measured(bench, options):
+    """The rows of every round, by what was measured."""
+    work = {}
+    for window in options.window or [None]:
+        arguments = ["--window", str(window)] if window else []
+        name = "holdfast recover" + (f", window {window}" if window else "")
+        work[name] = lambda arguments=arguments: bench.recover(options.messages, *arguments)
+    work["shovel, on-confirm, prefetch 1,000"] = lambda: bench.shovel(options.messages, 1000)
+    if options.one_by_one > 0:
+        work["holdfast recover, window 1"] = lambda: bench.recover(options.one_by_one, "--window", "1")
+        work["pika, one at a time"] = lambda: bench.by_pika(options.one_by_one)
+    seen = {name: [] for name in work}
+    for _ in range(options.rounds):  # in turn, so that whatever else the machine does hits all of them
+        for name, measure in work.items():
+            print(name, file=sys.stderr, flush=True)
+            seen[name].append(measure())
+    return seen
+
+
+def show(shape, options, seen):
+    rows = [(name, sorted(all_, key=lambda row: row["rate"])[len(all_) // 2]) for name, all_ in seen.items()]
+    first = rows[0][1]["rate"]
+    one_by_one = f"; {options.one_by_one:,} where it is one at a time" if options.one_by_one > 0 else ""
+    print(f"{options.messages:,} persistent messages of {len(BODY)} bytes, {shape}{one_by_one}")
+    print(f"{'':36} {'messages/s':>11} {'ratio':>7}   memory at 1/4, 1/2 and the end")
+    for name, row in rows:
+        memory = ", ".join(f"{row['memory'][part]:.1f}" for part in sorted(row.get("memory", {})))
+        print(f"{name:36} {row['rate']:>11,.0f} {first / row['rate']:>6.2f}x   {memory + ' MB' if memory else ''}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("holdfast")
     parser.add_argument("--messages", type=int, default=119762)
     parser.add_argument("--one-by-one", type=int, default=5000, help="messages of those that go one at a time")
     parser.add_argument("--window", type=int, action="append", help="of holdfast recover; more than one: compare")
-    parser.add_argument("--rounds", type=int, default=3, help="of all, in turn; the medians are shown")
+    parser.add_argument("--rounds", type=int, default=5, help="of all, in turn; the medians are shown")
+    parser.add_argument("--shape", action="append", choices=("deaths", "plain"), help="of messages (both)")
     options = parser.parse_args()
     with rabbitmq.Broker(shovel=True) as broker:
         bench = Bench(os.path.abspath(options.holdfast), broker)
-        work = {}
-        for window in options.window or [None]:
-            arguments = ["--window", str(window)] if window else []
-            name = "holdfast recover" + (f", window {window}" if window else "")
-            work[name] = lambda arguments=arguments: bench.recover(options.messages, *arguments)
-        work["shovel, on-confirm, prefetch 1,000"] = lambda: bench.shovel(options.messages, 1000)
-        work["holdfast recover, window 1"] = lambda: bench.recover(options.one_by_one, "--window", "1")
-        work["pika, one at a time"] = lambda: bench.by_pika(options.one_by_one)
-        seen = {name: [] for name in work}
-        for _ in range(options.rounds):  # in turn, so that whatever else the machine does hits all of them
-            for name, measure in work.items():
-                print(name, file=sys.stderr, flush=True)
-                seen[name].append(measure())
-    rows = [(name, sorted(all_, key=lambda row: row["rate"])[len(all_) // 2]) for name, all_ in seen.items()]
-    first = rows[0][1]["rate"]
-    print(f"{options.messages:,} persistent messages of {len(BODY)} bytes; {options.one_by_one:,} where it is one at a time")
-    print(f"{'':36} {'messages/s':>11} {'ratio':>7}   memory at 1/4, 1/2 and the end")
-    for name, row in rows:
-        memory = ", ".join(f"{row['memory'][part]:.1f}" for part in sorted(row.get("memory", {})))
-        print(f"{name:36} {row['rate']:>11,.0f} {first / row['rate']:>6.2f}x   {memory + ' MB' if memory else ''}")
+        for shape in options.shape or ["deaths", "plain"]:
+            bench.shape = shape
+            show(shape, options, measured(bench, options))
     return 0
 
 

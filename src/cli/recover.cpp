@@ -58,8 +58,8 @@ A quorum queue destroys messages that are returned more often than its delivery
 limit. The limit is found out first, with the help of the management API, since
 policies show only there. Where no run is safe it is refused, and nothing taken.
 
-Ctrl-C lets what is under way end, and says what was done; a second one ends
-it at once.
+Ctrl-C lets what is under way end, and says what was done. A second one ends it
+at once, without a summary, and may lose a message of a queue with a limit.
 
 Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
@@ -116,7 +116,8 @@ std::string check_rate(const std::string& text) {
 }
 
 std::string check_limit(const std::string& text) {
-  return text == "0" ? "0 would take nothing: leave --limit out to take all" : "";
+  if (text == "0") return "0 would take nothing: leave --limit out to take all";
+  return text.starts_with('-') ? "a number of messages is not negative" : "";
 }
 
 // The URL itself, or what env:NAME or file:PATH stands for.
@@ -190,7 +191,8 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
                     .empty = parse_duration(asked.empty).value_or(Duration()),
                     .stall = parse_duration(asked.stall).value_or(Duration())};
   if (asked.dry && !asked.journal.empty()) {
-    return fail(ErrorCode::invalid_argument, "usage", "a dry run has no fates for a --journal");
+    return fail(ErrorCode::invalid_argument, "usage",
+                "--journal has no meaning with --dry-run: nothing is recovered");
   }
   return settings;
 }
@@ -226,6 +228,8 @@ int run_recover(const RecoverOptions& asked, Io& io) {
   }
   if (asked.json) {
     io.out << recover_json(*outcome, place->text);
+  } else if (summary.ended == recovery::Ended::failed && !summary.did_anything()) {
+    // The error has said it all.
   } else if (asked.dry) {
     io.out << recover_plan(*outcome, place->text);
   } else if (summary.found) {
@@ -250,8 +254,8 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
   span("--total", asked.total, "After so long, whatever is left");
   span("--idle", asked.idle, "Without a message for so long");
   span("--empty", asked.empty, "When the queue was empty for so long");
-  span("--stall", asked.stall, "When nothing got on for so long");
-  verb.add_option("--limit", asked.limit, "After so many messages")
+  span("--stall", asked.stall, "Without progress for so long");
+  verb.add_option("--limit", asked.limit, "After so many messages, recovered or kept")
       ->type_name("N")
       ->check(CLI::Validator(check_limit, ""))
       ->group("When it ends");
@@ -268,13 +272,14 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
-  verb.add_option("--exchange", asked.exchange, "Of routing keys in --map that name none")
+  verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
   verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")
       ->type_name("EXPR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--park", asked.park, "Put what is kept there, not back")->type_name("QUEUE");
+  verb.add_option("--park", asked.park, "Publish kept messages there, confirmed")
+      ->type_name("QUEUE");
 }
 
 }  // namespace
@@ -292,11 +297,12 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
   verb->add_option("--rate", asked->rate, "Most messages a second (100/s) or minute")
       ->type_name("N/s")
       ->check(CLI::Validator(check_rate, ""));
-  verb->add_option("--max-recoveries", asked->max_recoveries, "Keep what came back so often")
+  verb->add_option("--max-recoveries", asked->max_recoveries,
+                   "Keep messages recovered N times already")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000).description(""))
       ->capture_default_str();
-  verb->add_option("--renew-at", asked->renew_at, "Handed back so often: a new copy instead")
+  verb->add_option("--renew-at", asked->renew_at, "After N returns, a kept message is renewed")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}).description(""))
       ->capture_default_str();

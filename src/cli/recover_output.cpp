@@ -125,7 +125,7 @@ void write_plan(wire::JsonWriter& writer, const Plan& plan) {
 void append_end(std::string& out, const Summary& summary) {
   if (summary.arrived > 0) append_row(out, "arrived since the start", summary.arrived);
   if (summary.vanished > 0) {
-    append_row(out, "left the queue, and not by this run: taken by others, or expired",
+    append_row(out, "are gone, not by this run: taken by others, expired, or at a limit",
                summary.vanished);
   }
   if (summary.consumers > 0) {
@@ -232,7 +232,7 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
   if (summary.passed > 0) append_row(out, "not chosen", summary.passed, "(left where they are)");
   if (summary.parked > 0) append_row(out, "of those kept are in the review queue", summary.parked);
   if (summary.renewed > 0) {
-    append_row(out, "of those left are at the end of the queue now", summary.renewed);
+    append_row(out, "of the kept were published anew, at the end of the queue", summary.renewed);
   }
   if (summary.recognised > 0) {
     append_row(out, "had their copy already, and were only removed", summary.recognised);
@@ -241,10 +241,9 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
     append_row(out, "may be there twice: no answer came for their first copy", summary.duplicates);
   }
   if (summary.redelivered > 0) {
-    append_row(out, "recovered had been delivered before: if that run was killed, they",
+    append_row(out, "of the recovered had been delivered before: if an earlier run",
                summary.redelivered);
-    out +=
-        std::string(14, ' ') + "may be there twice (a dry run or a clean end leaves no copies)\n";
+    out += std::string(14, ' ') + "was killed or stalled, some of them are there twice\n";
   }
   if (summary.transient > 0) {
     append_row(out, "recovered are not persistent, as they were before", summary.transient);
@@ -267,10 +266,10 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
     const std::string type = row.type.empty() ? "(unknown type)" : cut_visible(row.type, 24);
     const std::string head = fmt::format("{:>12}  {:<24} ", grouped(row.count), type);
     out += head + cut_visible(target_of(row), kColumns - 39) + '\n';
-    out +=
-        std::string(14, ' ') +
-        cut_visible(fmt::format("died of {}; such as {}", row.reason, row.example), kColumns - 14) +
-        '\n';
+    out += std::string(14, ' ') +
+           cut_visible(fmt::format("died of {}; for example {}", row.reason, row.example),
+                       kColumns - 14) +
+           '\n';
   }
   if (rest > 0) out += fmt::format("{:>12}  others\n", grouped(rest));
   out += '\n';
@@ -281,13 +280,19 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   append_row(out, "would be kept", summary.skipped.total());
   if (summary.passed > 0) append_row(out, "are not chosen", summary.passed);
   if (summary.renewed > 0) {
-    append_row(out, "are at the end of the queue now: see --renew-at", summary.renewed);
+    append_row(out, "were published anew, at the end of the queue: see --renew-at",
+               summary.renewed);
   }
   append_end(out, summary);
-  append_wrapped(out,
-                 "The messages are where they were, in their order. The broker has marked them as "
-                 "redelivered, and a quorum queue has counted one delivery more for each.",
-                 0);
+  if (!summary.did_anything()) return out;
+  std::string after = summary.renewed > 0
+                          ? "Messages that were returned often were published anew, at the end of "
+                            "the queue, so that looking at them does not end them; the others are "
+                            "where they were."
+                          : "The messages are where they were, in their order.";
+  after += " The broker has marked them as redelivered";
+  after += summary.counts_returns ? ", and has counted one return more for each." : ".";
+  append_wrapped(out, after, 0);
   return out;
 }
 
@@ -319,6 +324,7 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   writer.key("worked_s").number(seconds_of(summary.worked));
   writer.key("per_s").number(std::round(rate_of(summary)));
   if (summary.dry) {
+    writer.key("would_keep").number(summary.skipped.total());
     writer.key("would_recover")
         .number(summary.planned)
         .key("would_fail")

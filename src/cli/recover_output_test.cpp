@@ -33,7 +33,7 @@ TEST(RecoverOutput, V9_says_what_became_of_all) {
        {"118,500  recovered", "118,500  collection.scan", "1,000  failed", "262  skipped",
         "262  the map has no type \"Unheard\"", "1,262  still in app.dlq", "7  may be there twice",
         "took 20s; recovered 118,500 messages in 12s, 9,875/s",
-        "Ended: the queue has nothing more to give."})
+        "Ended: every message was handled."})
     EXPECT_THAT(text, HasSubstr(line));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)

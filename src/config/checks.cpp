@@ -342,9 +342,9 @@ void Checks::check_recoveries() {
       wrong(path, {"endpoint"}, "this is about a queue at SQS", "remove it");
     }
     const int ways = int{has(path, "map")} + int{has(path, "to_origin")} + int{has(path, "to")};
-    if (ways == 0) {
+    if (ways == 0 && !has(path, "park")) {
       wrong(path, {}, "nothing says where messages go",
-            R"(give one of map = "FILE", to_origin = "queue" and to = "QUEUE")");
+            R"(give one of map = "FILE", to_origin = "queue" and to = "QUEUE"; or only park)");
     }
     if (ways > 1) {
       wrong(path, {"to", "to_origin", "map"}, "messages go one way: map, to_origin or to");

@@ -397,7 +397,7 @@ TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) 
        "\"1h\""},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\n",
        "h.toml:1:1: recover.a: nothing says where messages go; give one of map = \"FILE\", "
-       "to_origin = \"queue\" and to = \"QUEUE\""},
+       "to_origin = \"queue\" and to = \"QUEUE\"; or only park"},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nto_origin = 'queue'\n",
        "h.toml:4:6: recover.a.to: messages go one way: map, to_origin or to"},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nexchange = 'e'\n",

@@ -50,6 +50,20 @@ TEST(Condition, compares_texts_and_numbers) {
   EXPECT_TRUE(meets(read("a<2026-03-02"), "2026-03-01T12:00:00Z"));
 }
 
+TEST(Condition, compares_numbers_exactly) {
+  for (const char* holds : {"a>-3", "a<9007199254740993", "a<10", "a>-0.5", "a<01"})
+    EXPECT_TRUE(meets(read(holds), "-0")) << holds;
+  EXPECT_TRUE(meets(read("a<-2"), "-10"));
+  EXPECT_FALSE(meets(read("a>-2"), "-10"));
+  EXPECT_FALSE(meets(read("a<0"), "-0.0"));
+  EXPECT_TRUE(meets(read("a<9"), "007"));
+  EXPECT_FALSE(meets(read("a>12.5"), "12.50"));
+  EXPECT_TRUE(meets(read("a>9007199254740992"), "9007199254740993"));
+  EXPECT_TRUE(meets(read("a=12.5"), "12.50"));
+  EXPECT_TRUE(meets(read("a!=12.5"), "12.05"));
+  EXPECT_FALSE(meets(read("a=7"), "007"));  // that may be a name
+}
+
 TEST(Condition, without_a_value_only_the_opposite_of_equal_holds) {
   const std::optional<std::string_view> none;
   EXPECT_TRUE(meets(read("a!=x"), none));

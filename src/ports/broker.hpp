@@ -105,6 +105,8 @@ class Receiver {
   virtual void interrupted(const Error& why) = 0;
   // It consumes: for the first time, or again.
   virtual void consuming() = 0;
+  // A message came that cannot be read, and so not be copied. It is held, as if by hold().
+  virtual void unreadable(const std::string& /*why*/) {}
   // The broker refuses to let it consume: no permission, no such queue, an exclusive consumer. It
   // is tried again by the broker's policy, unless the consumer is closed.
   virtual void refused(const Error& /*why*/) {}

@@ -18,6 +18,22 @@ std::optional<std::int64_t> as_number(const Field& field) noexcept {
       field.value);
 }
 
+std::uint64_t size_of_field(const Field& field) noexcept {
+  std::uint64_t size = sizeof(FieldTable::value_type);
+  if (const auto* text = std::get_if<std::string>(&field.value)) return size + text->size();
+  if (const auto* bytes = std::get_if<Field::Bytes>(&field.value))
+    return size + bytes->bytes.size();
+  if (const auto* array = std::get_if<FieldArray>(&field.value)) {
+    for (const Field& inner : *array)
+      size += size_of_field(inner);
+  }
+  if (const auto* table = std::get_if<FieldTable>(&field.value)) {
+    for (const auto& [name, inner] : *table)
+      size += size_of_field(inner);
+  }
+  return size;
+}
+
 std::string text_or_empty(const FieldTable& table, std::string_view name) {
   return std::string(text_of(table, name).value_or(""));
 }
@@ -87,6 +103,13 @@ void set_field(FieldTable& table, std::string_view name, Field field) {
 
 void remove_field(FieldTable& table, std::string_view name) {
   std::erase_if(table, [&](const auto& entry) { return entry.first == name; });
+}
+
+std::uint64_t size_in_memory(const Message& message) noexcept {
+  std::uint64_t size = message.body.size();
+  for (const auto& [name, field] : message.headers)
+    size += size_of_field(field);
+  return size;
 }
 
 std::vector<Death> deaths_of(const Message& message) {

@@ -83,6 +83,9 @@ struct Message {
 void set_field(FieldTable& table, std::string_view name, Field field);
 void remove_field(FieldTable& table, std::string_view name);
 
+// About so many bytes.
+[[nodiscard]] std::uint64_t size_in_memory(const Message& message) noexcept;
+
 // One time that a message died, as brokers write it down in its header x-death: newest first, one
 // entry for each queue and reason.
 struct Death {

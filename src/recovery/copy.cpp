@@ -67,7 +67,7 @@ ports::Message kept_copy(const ports::Message& message, const Marks& marks, std:
   defuse(copy, marks);
   copy.delivery_mode = 2;  // it may come out of a quorum queue, which keeps everything
   ports::set_field(copy.headers, kKeptBy, Field(marks.run));
-  ports::set_field(copy.headers, kKeptBecause, Field(std::string(why)));
+  if (!why.empty()) ports::set_field(copy.headers, kKeptBecause, Field(std::string(why)));
   return copy;
 }
 

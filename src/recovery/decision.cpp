@@ -17,6 +17,9 @@ Decision decide(const Letter& letter, const Rules& rules, WallTime now) {
   }
   auto target = target_of(letter, rules.routes);
   if (!target) return {.what = skip, .why = std::move(target).error()};
+  if (target->exchange.empty() && target->routing_key == rules.queue) {
+    return {.what = skip, .why = "its target is this queue itself"};
+  }
   return {.what = recover, .to = *std::move(target)};
 }
 

@@ -17,6 +17,7 @@ struct Rules {
   Filter filter = {};
   int max_recoveries = 3;  // N3: what was brought back so often is for people to look at
   std::string run = {};    // its id
+  std::string queue = {};  // the dead-letter queue itself, which is no target
 };
 
 struct Decision {

@@ -27,6 +27,7 @@ struct Line {
   std::string key;
   std::size_t window = 0;
   bool clean = false;
+  bool emptied = false;
 };
 
 std::string text_in(const wire::JsonValue& value) {
@@ -46,6 +47,7 @@ std::optional<Line> parse_line(std::string_view text) {
     if (*key == "run") line.run = text_in(value);
     if (*key == "queue") line.queue = text_in(value);
     if (*key == "key") line.key = text_in(value);
+    if (*key == "emptied") line.emptied = value.text == "true";
     if (*key == "clean") line.clean = value.text == "true";
     if (*key == "window") {
       std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.window);
@@ -92,6 +94,7 @@ void append_note(std::string& out, WallTime time, std::string_view run, const No
 void append_end(std::string& out, WallTime time, const Summary& summary, bool clean) {
   auto writer = begin_line(out, time, summary.run, "end");
   writer.key("ended").word(to_string(summary.ended)).key("clean").boolean(clean);
+  writer.key("emptied").boolean(clean && summary.left == 0U);
   writer.key("recovered");
   write_counts(writer, summary.recovered);
   writer.key("failed");
@@ -119,9 +122,12 @@ void EarlierRuns::read(std::string_view text) {
   }
   if (run == open_.end()) return;
   if (line->event == "end" && line->clean) {
-    // A clean run has seen all that came again of those before it.
     const std::string place = run->queue;
-    std::erase_if(open_, [&](const Open& open) { return open.queue == place; });
+    if (!line->emptied) {
+      open_.erase(run);
+    } else {
+      std::erase_if(open_, [&](const Open& open) { return open.queue == place; });
+    }
     return;
   }
   const auto identity = parse_identity(line->key);
@@ -130,7 +136,8 @@ void EarlierRuns::read(std::string_view text) {
   // Answered, in about the order they were sent.
   if (const auto sent = std::ranges::find(run->sent, *identity); sent != run->sent.end())
     run->sent.erase(sent);
-  if (line->event == "recovered") add_last(run->last, *identity, run->most);
+  if (line->event == "recovered" || line->event == "parked" || line->event == "renewed")
+    add_last(run->last, *identity, run->most);
 }
 
 EarlierCopies EarlierRuns::unsettled(std::string_view place) const {

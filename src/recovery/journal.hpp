@@ -55,7 +55,8 @@ struct Note {
 void append_begin(std::string& out, WallTime time, std::string_view run, std::string_view place,
                   std::size_t window);
 void append_note(std::string& out, WallTime time, std::string_view run, const Note& note);
-// `clean`: every acknowledgement has reached the broker, so nothing of this run can come back.
+// `clean`: every acknowledgement has reached the broker, so nothing of this run can come back; and
+// nothing of runs before it either, if the queue is empty now.
 void append_end(std::string& out, WallTime time, const Summary& summary, bool clean);
 
 // Whether a line of a file is one of a journal.

@@ -9,8 +9,8 @@ namespace holdfast::recovery::journal_test {
 namespace {
 
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using testing::dead;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(Journal, torn_lines_are_passed_over) {
@@ -61,17 +61,25 @@ TEST(Journal, V3_what_was_sent_and_not_answered_is_in_doubt) {
   runs.read(R"({"run":"r","event":"kept","key":")" + key("3") + "\"}");
   const EarlierCopies left = runs.unsettled("q");
   EXPECT_THAT(left.confirmed, ElementsAre(identity_of(dead("1"), {})));
-  EXPECT_THAT(left.in_doubt,
-              ElementsAre(identity_of(dead("2"), {}), identity_of(dead("4"), {})));
+  EXPECT_THAT(left.in_doubt, ElementsAre(identity_of(dead("2"), {}), identity_of(dead("4"), {})));
 }
 
-TEST(Journal, a_clean_run_closes_those_before_it_at_the_same_place) {
+TEST(Journal, a_clean_run_that_emptied_the_queue_closes_those_before_it) {
   EarlierRuns runs;
   runs.read(R"({"run":"a","event":"begin","queue":"q","window":1})");
   runs.read(R"({"run":"a","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
   runs.read(R"({"run":"b","event":"begin","queue":"q","window":1})");
-  runs.read(R"({"run":"b","event":"end","ended":"empty","clean":true})");
+  runs.read(R"({"run":"b","event":"end","ended":"empty","clean":true,"emptied":true})");
   EXPECT_THAT(runs.unsettled("q").confirmed, IsEmpty());
+}
+
+TEST(Journal, a_clean_run_that_left_messages_says_nothing_of_those_before_it) {
+  EarlierRuns runs;
+  runs.read(R"({"run":"a","event":"begin","queue":"q","window":1})");
+  runs.read(R"({"run":"a","event":"recovered","key":"000102030405060708090a0b0c0d0e0f"})");
+  runs.read(R"({"run":"b","event":"begin","queue":"q","window":1})");
+  runs.read(R"({"run":"b","event":"end","ended":"empty","clean":true,"emptied":false})");
+  EXPECT_EQ(runs.unsettled("q").confirmed.size(), 1U);
 }
 
 }  // namespace

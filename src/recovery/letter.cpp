@@ -69,7 +69,10 @@ Letter read_letter(const ports::Delivery& delivery) {
     }
   }
   letter.recovered = parse_recovered(text_of(headers, kRecovered).value_or(""));
-  letter.deliveries = std::max<std::int64_t>(0, number_of(headers, "x-delivery-count").value_or(0));
+  // On a first delivery it is not the broker's: somebody has copied a message with all its headers.
+  if (delivery.redelivered)
+    letter.deliveries =
+        std::max<std::int64_t>(0, number_of(headers, "x-delivery-count").value_or(0));
   return letter;
 }
 

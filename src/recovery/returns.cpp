@@ -78,6 +78,7 @@ Result<ReturnRules> ReturnRules::make(const ports::QueueFacts& facts, const Aske
   }
   if (facts.kind == Kind::plain) return rules;
   rules.limit_ = facts.return_limit;
+  rules.end_is_sure_ = facts.limit_is_known && !facts.dead_letter;
   if (!facts.limit_is_known && asked.stated) {
     const auto& stated = asked.stated->returns;
     if (stated) rules.limit_ = std::min(rules.limit_.value_or(*stated), *stated);

@@ -43,6 +43,9 @@ class ReturnRules {
   [[nodiscard]] bool is_last(std::int64_t returns) const noexcept {
     return limit_ && returns >= *limit_;
   }
+  // Whether its end is to be destroyed, for sure: not a limit that somebody has stated, nor one
+  // beyond which messages go elsewhere.
+  [[nodiscard]] bool end_is_sure() const noexcept { return end_is_sure_; }
   // Two more returns are its end, or fewer: few such messages may be in hand at a time.
   [[nodiscard]] bool is_near(std::int64_t returns) const noexcept {
     return limit_ && returns >= std::max<std::int64_t>(1, *limit_ - 1);
@@ -58,6 +61,7 @@ class ReturnRules {
  private:
   std::optional<std::int64_t> limit_;
   bool is_counted_ = false;  // perhaps with a limit
+  bool end_is_sure_ = false;
 };
 
 // How many messages are taken ahead from a queue with a delivery limit: one at first, twice as many

@@ -1,5 +1,6 @@
 #include "recovery/returns.hpp"
 
+#include <array>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -63,6 +64,19 @@ TEST(ReturnRules, refuse_a_limit_that_is_not_known_unless_it_is_stated) {
   EXPECT_EQ(rules->limit(), 3);
   const auto lower = ReturnRules::make(argument, {.queue = "dlq", .stated = StatedLimit{2}});
   EXPECT_EQ(lower->limit(), 2);
+  // What the broker has said is not overruled, and what it said in part is enough to refuse.
+  EXPECT_EQ(ReturnRules::make(counts(5), {.queue = "dlq", .stated = StatedLimit{2}})->limit(), 5);
+  EXPECT_THAT(refusal({.kind = QueueFacts::Kind::counts, .return_limit = 1}),
+              HasSubstr("delivery limit of 1"));
+}
+
+TEST(ReturnRules, renew_without_a_limit_only_what_may_have_one_after_all) {
+  const QueueFacts unknown{.kind = QueueFacts::Kind::counts};
+  const auto stated = ReturnRules::make(unknown, {.queue = "dlq", .stated = StatedLimit{}}).value();
+  EXPECT_FALSE(stated.is_to_be_renewed(2, 3));
+  EXPECT_TRUE(stated.is_to_be_renewed(3, 3));
+  const auto known = ReturnRules::make(counts(std::nullopt), {.queue = "dlq"}).value();
+  EXPECT_FALSE(known.is_to_be_renewed(1000, 3));
 }
 
 TEST(ReturnRules, count_down_to_the_last_return) {
@@ -106,6 +120,9 @@ TEST(DeliveryWindow, doubles_with_what_was_dealt_with_and_closes_near_the_limit)
   EXPECT_TRUE(window.dealt_with(1));
   EXPECT_TRUE(window.restart());
   EXPECT_EQ(window.size(), 1U);
+  EXPECT_FALSE(window.delivered(true));
+  EXPECT_FALSE(window.restart());
+  EXPECT_TRUE(window.dealt_with(1));  // what was near the limit went with the connection
 }
 
 TEST(DeliveryWindow, is_whole_from_the_beginning_where_returns_do_no_harm) {
@@ -155,7 +172,7 @@ TEST(RunWithReturnLimit, P5_takes_nothing_while_the_broker_takes_no_messages) {
     ASSERT_EQ(stored.handed_back, 0);
 }
 
-// A history of runs, each with its own trouble, from a seed.
+// A history of runs, each with its own troubles, from a seed.
 void history(unsigned seed) {
   std::mt19937 dice(seed);
   const auto roll = [&](int sides) {
@@ -182,24 +199,29 @@ void history(unsigned seed) {
       return std::nullopt;
     };
     world.start();
-    const int moment = roll(40);
+    std::string trail;
     for (int step = 0; step < 200 && !world.outcome; ++step) {
       world.loop.pass(50ms);
-      if (step != moment) continue;
-      switch (roll(4)) {
-        case 0: world.current->stop(); break;
-        case 1: alarm = true; break;
-        case 2: world.broker.cut(); break;
-        default: break;
-      }
+      if (step > 60 || roll(6) != 0) continue;
+      constexpr std::array kTroubles = {"stop", "alarm", "cut", "mute", "answer", "more", "-"};
+      const std::string trouble = kTroubles.at(static_cast<std::size_t>(roll(7)));
+      trail += ' ' + trouble;
+      if (trouble == "stop") world.current->stop();
+      if (trouble == "alarm") alarm = !alarm;
+      if (trouble == "cut") world.broker.cut();
+      if (trouble == "mute") world.broker.answers = false;
+      if (trouble == "answer") world.broker.answer();
+      if (trouble == "more") world.broker.on_its_way = static_cast<std::size_t>(roll(3));
     }
+    world.broker.on_its_way = 0;
+    world.broker.answer();
     alarm = false;  // whoever holds what must not be returned, waits for that
     const Summary& summary = world.finish();
     // A lost connection may have ended a message at its limit; the run has sent it all the same.
     const auto all = world.everywhere();
     ASSERT_EQ(std::set<std::string>(all.begin(), all.end()).size(), kMessages)
-        << "seed " << seed << ", limit " << limit << ", run " << number;
-    ASSERT_EQ(summary.vanished, 0U) << "seed " << seed << ", run " << number;
+        << "seed " << seed << ", limit " << limit << ", run " << number << ":" << trail;
+    ASSERT_EQ(summary.vanished, 0U) << "seed " << seed << ", run " << number << ":" << trail;
   }
 }
 
@@ -207,6 +229,27 @@ TEST(RunWithReturnLimit, P5_no_end_of_a_run_destroys_a_message) {
   for (unsigned seed = 1; seed <= 100; ++seed) {
     history(seed);
     if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// P5: what a run has renewed is returned like any other message when a connection is lost.
+TEST(RunWithReturnLimit, P5_renews_what_is_kept_as_often_as_connections_are_lost) {
+  for (const bool dry : {false, true}) {
+    World world;
+    world.broker.counts_returns = true;
+    world.broker.facts = counts(3);
+    world.options.dry = dry;
+    world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
+    world.put(5);
+    world.start();
+    for (int i = 0; i < 8; ++i) {
+      world.loop.pass(1s);
+      world.broker.cut();
+    }
+    const Summary& summary = world.finish();
+    EXPECT_THAT(world.broker.destroyed, IsEmpty());
+    EXPECT_EQ(summary.left, 5U);
+    EXPECT_EQ(summary.skipped.total(), dry ? 0U : 5U);  // whoever looks after a cut has seen copies
   }
 }
 

@@ -51,7 +51,7 @@ const ports::Death* first_death(const Letter& letter) {
 Target by_own_queue(const Letter& letter) {
   const auto queue = ports::text_of(letter.message().headers, "x-holdfast-queue");
   if (queue && !queue->empty()) return ports::Address{.routing_key = std::string(*queue)};
-  return std::unexpected("it has not died: there is no origin to go by");
+  return std::unexpected("it has no x-death, so its origin is unknown");
 }
 
 Target by_first_exchange(const Letter& letter) {

@@ -158,6 +158,21 @@ TEST(Copy, what_would_be_refused_or_sent_elsewhere_is_put_aside) {
   EXPECT_EQ(recovered_copy(read_letter(delivery), {.user = "bob"}).user_id, "bob");
 }
 
+TEST(Copy, expires_as_its_original_did_if_that_is_asked_for) {
+  ports::Message message = dead("1");
+  auto entry = death("work", "expired", "jobs", "scan");
+  std::get<FieldTable>(entry.value).emplace_back("original-expiration", "5000");
+  ports::set_field(message.headers, "x-death", Field::Value(FieldArray{entry}));
+  auto delivery = delivered(message);
+  EXPECT_EQ(recovered_copy(read_letter(delivery), {.keep_expiration = true}).expiration, "5000");
+  const auto copy = recovered_copy(read_letter(delivery), {});
+  EXPECT_EQ(copy.expiration, std::nullopt);
+  EXPECT_EQ(text_of(copy.headers, kSavedExpiration), "5000");
+  message.expiration = "7000";  // its own comes first
+  delivery = delivered(message);
+  EXPECT_EQ(recovered_copy(read_letter(delivery), {.keep_expiration = true}).expiration, "7000");
+}
+
 TEST(Copy, is_as_persistent_as_the_original_unless_it_is_to_be_more) {
   ports::Message message = dead("1");
   message.delivery_mode = 1;
@@ -254,6 +269,14 @@ TEST(Filter, chooses_by_what_a_message_is) {
         "json.order.id=1", "json.nothing=1", "json.order.lines.1.sku=a", "json.order.who=null",
         "recoveries>0", "error=customer"})
     EXPECT_FALSE(chosen(message, {fails})) << fails;
+}
+
+TEST(Filter, reads_decimals) {
+  ports::Message message = dead("1");
+  message.headers.emplace_back("price", Field::Value(Field::Decimal{.places = 2, .digits = 1250}));
+  message.headers.emplace_back("cent", Field::Value(Field::Decimal{.places = 2, .digits = 1}));
+  for (const char* holds : {"header.price=12.5", "header.cent=0.01", "header.cent<0.1"})
+    EXPECT_TRUE(chosen(message, {holds})) << holds;
 }
 
 TEST(Filter, wants_all_of_several_to_hold) {

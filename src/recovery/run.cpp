@@ -31,6 +31,12 @@ std::string name_of(const ports::Message& message) {
   return "a message without an id";
 }
 
+std::string unroutable(const ports::Address& to) {
+  if (to.exchange.empty()) return "queue " + quoted(to.routing_key) + " does not exist";
+  return "no queue is bound to exchange " + quoted(to.exchange) + " for key " +
+         quoted(to.routing_key);
+}
+
 bool is_transient(const ports::Message& message) {
   return message.delivery_mode.value_or(1) != 2;
 }
@@ -69,6 +75,14 @@ void Run::received(std::vector<ports::Delivery> deliveries) {
   std::ranges::move(deliveries, std::back_inserter(deferred_));
 }
 
+void Run::unreadable(const std::string& why) {
+  if (ending_) return;
+  warn(Warning::Kind::skipped, "a message cannot be copied and stays: " + why);
+  held_.skipped.add("it cannot be copied: " + why);
+  ++held_.held;
+  progressed();
+}
+
 void Run::take_all(std::vector<ports::Delivery> deliveries) {
   for (ports::Delivery& delivery : deliveries) {
     if (!ending_) {
@@ -90,14 +104,10 @@ void Run::take(ports::Delivery delivery) {
   Entry entry{.to = std::move(decision.to),
               .type = letter.type,
               .deliveries = letter.deliveries,
-              .redelivered = delivery.redelivered,
               .why = std::move(decision.why)};
   using enum Decision::What;
   switch (decision.what) {
-    case kept_again:
-      ++held_.again;
-      resize_window(window_.dealt_with(1));
-      return parts_.broker.hold(*consumer_, delivery.tag);
+    case kept_again: return hold_again(letter, std::move(delivery));
     case pass:
       entry.passed = true;
       entry.delivery = std::move(delivery);
@@ -106,7 +116,8 @@ void Run::take(ports::Delivery delivery) {
       if (!summary_.parks_all)
         warn(Warning::Kind::skipped, name_of(delivery.message) + " is kept: " + entry.why);
       entry.delivery = std::move(delivery);
-      return keep(std::move(entry));
+      keep(std::move(entry));
+      return count_taken();
     case recover: break;
   }
   bring_back(std::move(entry), std::move(delivery));
@@ -119,50 +130,67 @@ bool Run::has_a_time_of_death(const ports::Message& message) {
 
 // A message that is to go back to work; unless its copy is there already.
 void Run::bring_back(Entry entry, ports::Delivery delivery) {
-  entry.identity = identity_of(delivery.message, entry.to);
-  if (delivery.redelivered) {
-    auto known = memory_.find(entry.identity);
-    // One that came since the connection was last lost is another, however much it looks the same.
-    if (known && (known->life == life_ || known->copy == Memory::Copy::none)) known.reset();
-    const bool ours = known.has_value();
-    if (!known) {
-      known = earlier_.find(entry.identity);
-      earlier_.forget(entry.identity);  // said of one message, not of the next like it
+  entry.delivery = std::move(delivery);
+  entry.identity = identity_of(entry.delivery.message, entry.to);
+  if (is_done_already(entry)) return;
+  const bool is_new = !entry.counted;
+  enqueue(std::move(entry));
+  if (is_new) count_taken();
+}
+
+// Whether a copy of this run, or of one before, is where this one would go: then the message is
+// only removed. It is so only for sure if it cannot be another that looks the same: it has an id,
+// and the broker itself has written down when it died.
+bool Run::is_done_already(Entry& entry) {
+  const ports::Delivery& delivery = entry.delivery;
+  const auto seen = memory_.find(entry.identity);
+  entry.redelivered = delivery.redelivered && !seen;  // and not to this run
+  auto known = delivery.redelivered ? seen : std::nullopt;
+  // One that came since the connection was last lost is another, however much it looks the same.
+  if (known && (known->life == life_ || known->copy == Memory::Copy::none)) known.reset();
+  const bool ours = known.has_value();
+  if (!known && delivery.redelivered) {
+    known = earlier_.find(entry.identity);
+    earlier_.forget(entry.identity);  // said of one message, not of the next like it
+  }
+  if (known) {
+    const bool is_there = known->copy == Memory::Copy::confirmed;
+    const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
+    if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
+      ++summary_.recognised;
+      if (ours) ++recognised_ours_;
+      note({.event = "recognised",
+            .id = &delivery.message.message_id,
+            .key = &entry.identity,
+            .type = entry.type,
+            .to = &entry.to});
+      acknowledge(delivery.tag);
+      return true;
     }
-    if (known) {
-      const bool is_there = known->copy == Memory::Copy::confirmed;
-      // Acknowledged without a copy only if it cannot be another that looks the same: it has an id,
-      // and the broker itself has written down when it died.
-      const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
-      if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
-        ++summary_.recognised;
-        if (ours) ++recognised_ours_;
-        note({.event = "recognised",
-              .id = &delivery.message.message_id,
-              .key = &entry.identity,
-              .type = entry.type,
-              .to = &entry.to});
-        return acknowledge(delivery.tag);
-      }
-      entry.doubt = true;
-      entry.counted = ours && is_there;
-      entry.unknown = ours && known->copy == Memory::Copy::unknown;
-    }
+    entry.doubt = true;
+    entry.counted = ours && is_there;
+    entry.unknown = ours && known->copy == Memory::Copy::unknown;
   }
   memory_.seen(entry.identity, life_);
-  entry.delivery = std::move(delivery);
-  ++pending_;
-  enqueue(std::move(entry));
-  if (options_.limit && chosen() >= *options_.limit) end(Ended::limit);
+  return false;
+}
+
+// A copy of a message that stays is as good a copy as any: it must not be made twice unnoticed.
+void Run::put_elsewhere(Entry entry, Entry::Purpose purpose, const std::string& queue) {
+  entry.purpose = purpose;
+  entry.identity = identity_of(entry.delivery.message, {.exchange = {}, .routing_key = queue});
+  if (!is_done_already(entry)) enqueue(std::move(entry));
+}
+
+void Run::count_taken() {
+  ++taken_;
+  if (options_.limit && taken_ >= *options_.limit) end(Ended::limit);
 }
 
 // Of a dry run. It leaves a message where it is, unless that wears it out: to be looked at and
 // handed back once more may be the end of it.
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
-  if (decision.what == Decision::What::kept_again) {
-    ++held_.again;
-    return parts_.broker.hold(*consumer_, delivery.tag);
-  }
+  if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
   if (decision.what == Decision::What::recover) ++summary_.planned;
   if (decision.what == Decision::What::pass) ++held_.passed;
@@ -182,11 +210,28 @@ void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&&
   if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
 }
 
+// What this run has renewed: with enough lost connections it has to be done once more.
+void Run::hold_again(const Letter& letter, ports::Delivery delivery) {
+  ++held_.again;
+  if (!returns_.is_to_be_renewed(letter.deliveries, options_.renew_at)) {
+    parts_.broker.hold(*consumer_, delivery.tag);
+    resize_window(window_.dealt_with(1));
+    return;
+  }
+  Entry entry{.purpose = Entry::Purpose::renew,
+              .type = letter.type,
+              .deliveries = letter.deliveries,
+              .looked = true,
+              .again = true};
+  entry.why = ports::text_of(delivery.message.headers, kKeptBecause).value_or("");
+  entry.delivery = std::move(delivery);
+  enqueue(std::move(entry));
+}
+
 void Run::keep(Entry entry) {
   const bool can_send = !ending_ || finishes_waiting_;
   if (options_.park.empty() || !can_send) return leave(std::move(entry));
-  entry.purpose = Entry::Purpose::park;
-  enqueue(std::move(entry));
+  put_elsewhere(std::move(entry), Entry::Purpose::park, options_.park);
 }
 
 // In the queue; handed back when the run ends, or put at its end as a new message.
@@ -194,8 +239,7 @@ void Run::leave(Entry entry) {
   const bool can_send = !ending_ || finishes_waiting_ || is_last(entry);
   const bool renews = returns_.is_to_be_renewed(entry.deliveries, options_.renew_at);
   if (entry.purpose != Entry::Purpose::renew && renews && can_send) {
-    entry.purpose = Entry::Purpose::renew;
-    return enqueue(std::move(entry));
+    return put_elsewhere(std::move(entry), Entry::Purpose::renew, options_.queue);
   }
   if (is_last(entry)) return put_aside(std::move(entry));
   parts_.broker.hold(*consumer_, entry.tag());
@@ -245,19 +289,14 @@ void Run::pump() {
 void Run::send_all(std::vector<Entry> batch) {
   if (parts_.journal) {
     for (const Entry& entry : batch) {
-      if (entry.purpose == Entry::Purpose::recover)
-        note({.event = "sending", .key = &entry.identity});
+      if (entry.identity != Identity()) note({.event = "sending", .key = &entry.identity});
     }
     write_journal();
   }
   for (Entry& entry : batch) {
     // The journal could not be written, and that is the end of the run.
     const bool stays = ending_ && !finishes_waiting_ && !is_last(entry);
-    if (!stays) {
-      send(std::move(entry));
-    } else if (entry.purpose == Entry::Purpose::recover) {
-      --pending_;
-    }
+    if (!stays) send(std::move(entry));
   }
 }
 
@@ -322,33 +361,37 @@ void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
 void Run::confirmed(Entry entry) {
   failures_ = 0;
   backoff_ = {};
-  const ports::Message& message = entry.delivery.message;
   switch (entry.purpose) {
-    case Entry::Purpose::recover:
-      --pending_;
-      memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
-      count_recovered(entry);
-      break;
+    case Entry::Purpose::recover: count_recovered(entry); break;
     case Entry::Purpose::park:
-      ++summary_.parked;
-      tally(gone_, entry);
-      note({.event = "parked", .id = &message.message_id, .type = entry.type, .reason = entry.why});
+      if (!entry.counted) ++summary_.parked;
+      count_kept_elsewhere(entry, "parked");
       break;
     case Entry::Purpose::renew:
-      ++summary_.renewed;
-      tally(gone_, entry);
-      note(
-          {.event = "renewed", .id = &message.message_id, .type = entry.type, .reason = entry.why});
+      if (!entry.again) ++summary_.renewed;
+      count_kept_elsewhere(entry, "renewed");
       break;
   }
+  if (entry.identity != Identity())
+    memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
   acknowledge(entry.tag());
+}
+
+void Run::count_kept_elsewhere(const Entry& entry, std::string_view event) {
+  if (!entry.counted) tally(gone_, entry);
+  if (entry.redelivered && !entry.looked) ++summary_.redelivered;
+  note({.event = event,
+        .id = &entry.delivery.message.message_id,
+        .key = entry.identity == Identity() ? nullptr : &entry.identity,
+        .type = entry.type,
+        .reason = entry.why});
 }
 
 void Run::count_recovered(const Entry& entry) {
   if (!entry.counted) {
     summary_.recovered.add(to_text(entry.to));
     if (is_transient(entry.delivery.message) && !options_.persistent) ++summary_.transient;
-    if (entry.redelivered && life_ == 1) ++summary_.redelivered;
+    if (entry.redelivered) ++summary_.redelivered;
   }
   note({.event = "recovered",
         .id = &entry.delivery.message.message_id,
@@ -362,18 +405,24 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
   const std::string what = result.error.message;
   switch (entry.purpose) {
     case Entry::Purpose::recover:
-      --pending_;
       entry.failed = true;
       entry.why = result.fate == Fate::returned
-                      ? "no queue takes it at " + quoted(to_text(entry.to))
+                      ? unroutable(entry.to)
                       : quoted(to_text(entry.to)) + " refuses it: " + what;
       warn(Warning::Kind::failed, name_of(entry.delivery.message) + " is kept: " + entry.why);
+      // Of several queues behind an exchange one may have refused it, and another has it.
+      if (result.fate == Fate::refused && !entry.to.exchange.empty()) ++summary_.duplicates;
       return keep(std::move(entry));
     case Entry::Purpose::park:
       warn(Warning::Kind::queue, "the review queue " + quoted(options_.park) + " does not take " +
                                      name_of(entry.delivery.message) + ": it stays");
       return leave(std::move(entry));
     case Entry::Purpose::renew:
+      // Whoever has deleted the queue has deleted its messages.
+      if (result.fate == Fate::returned) {
+        return end(Ended::failed, Error{ErrorCode::not_found, "recover",
+                                        "queue " + quoted(options_.queue) + " was deleted"});
+      }
       warn(Warning::Kind::queue, "queue " + quoted(options_.queue) + " takes no new copy of " +
                                      name_of(entry.delivery.message) + ": " + what);
       return leave(std::move(entry));
@@ -384,14 +433,13 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
 void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (result.fate == Fate::unknown) {
     entry.doubt = true;
-    if (entry.purpose == Entry::Purpose::recover) {
+    if (entry.identity != Identity()) {
       if (!std::exchange(entry.unknown, true)) ++doubts_;
       memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .life = life_});
     }
   }
   const ports::DeliveryTag tag = entry.tag();
   if (ending_ && !finishes_waiting_ && !is_last(entry)) {
-    if (entry.purpose == Entry::Purpose::recover) --pending_;
     return;  // it stays, and the next run sends it again
   }
   troubled_.emplace(tag, std::move(entry));
@@ -424,16 +472,21 @@ void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
   const bool is_there = result.fate == Fate::confirmed;
   if (is_there || result.fate == Fate::unknown) {
     const bool recovers = entry.purpose == Entry::Purpose::recover;
+    const bool is_known_again = entry.identity != Identity();
     // At the end nobody is left to know its original again: the next run sends it once more. Of one
     // that was at its limit there is no original any more.
-    const bool is_only_copy = is_there && is_last(entry);
-    if (!is_only_copy && (!recovers || ending_)) ++summary_.duplicates;
-    if (!is_only_copy && recovers && !ending_ && !is_there) ++doubts_;
-    if (recovers) {
+    const bool is_only_copy = is_there && is_last(entry) && returns_.end_is_sure();
+    if (!is_only_copy && (!is_known_again || ending_)) ++summary_.duplicates;
+    if (!is_only_copy && is_known_again && !ending_ && !is_there) ++doubts_;
+    if (is_known_again) {
       memory_.note(
           entry.identity,
           {.copy = is_there ? Memory::Copy::confirmed : Memory::Copy::unknown, .life = life_ - 1});
-      if (is_there) count_recovered(entry);
+      if (is_there && recovers) count_recovered(entry);
+      if (is_there && !recovers) {
+        if (entry.purpose == Entry::Purpose::park) ++summary_.parked;
+        count_kept_elsewhere(entry, entry.purpose == Entry::Purpose::park ? "parked" : "renewed");
+      }
       settle_soon();
     }
   }
@@ -461,10 +514,13 @@ void Run::settle() {
   if (to_acknowledge_.empty()) return;
   for (const ports::DeliveryTag tag : to_acknowledge_)
     parts_.broker.acknowledge(*consumer_, tag);
-  settled_ += to_acknowledge_.size();
-  resize_window(window_.dealt_with(to_acknowledge_.size()));
+  const std::size_t count = to_acknowledge_.size();
+  settled_ += count;
+  resize_window(window_.dealt_with(count));
   to_acknowledge_.clear();
-  summary_.worked = parts_.clock.now() - started_;
+  settled_in_life_ += count;
+  last_received_ = parts_.clock.now();  // a slow rate is no lack of messages
+  summary_.worked = parts_.clock.now() - worked_since_.value_or(started_);
   progressed();
 }
 

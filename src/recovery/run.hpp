@@ -110,6 +110,8 @@ class Run final : private ports::Receiver {
   void start(std::move_only_function<void(Outcome)> done);
   // Takes no more, and waits for what is under way, for its grace at most.
   void stop();
+  // Messages in hand that their queue has ended if the run is destroyed now.
+  [[nodiscard]] std::size_t at_their_limit() const;
   // The broker connects no more.
   void give_up(const Error& why);
 
@@ -127,14 +129,15 @@ class Run final : private ports::Receiver {
     std::string type = {};
     Identity identity = {};
     std::int64_t deliveries = 0;
-    bool failed = false;   // of what is kept: it was sent, and not taken
-    bool passed = false;   // of what is kept: nobody has asked for it
-    bool looked = false;   // by a dry run, which has counted it
-    bool doubt = false;    // a copy may be there already
-    bool counted = false;  // as recovered, before
-    bool redelivered = false;
-    bool unknown = false;  // a copy of this run was sent, and nobody knows what became of it
-    std::string why = {};  // of what is kept
+    bool failed = false;       // of what is kept: it was sent, and not taken
+    bool passed = false;       // of what is kept: nobody has asked for it
+    bool looked = false;       // by a dry run, which has counted it
+    bool again = false;        // was renewed by this run before, and counted then
+    bool doubt = false;        // a copy may be there already
+    bool counted = false;      // as recovered, before
+    bool redelivered = false;  // it was delivered before, and not to this run
+    bool unknown = false;      // a copy of this run was sent, and nobody knows what became of it
+    std::string why = {};      // of what is kept
 
     [[nodiscard]] const ports::DeliveryTag& tag() const { return delivery.tag; }
   };
@@ -151,6 +154,7 @@ class Run final : private ports::Receiver {
   void interrupted(const Error& why) override;
   void consuming() override;
   void refused(const Error& why) override;
+  void unreadable(const std::string& why) override;
 
   // Before the first message.
   void check_queues(std::vector<std::string> queues);
@@ -163,13 +167,18 @@ class Run final : private ports::Receiver {
   void take(ports::Delivery delivery);
   void look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery);
   void bring_back(Entry entry, ports::Delivery delivery);
+  [[nodiscard]] bool is_done_already(Entry& entry);
+  void put_elsewhere(Entry entry, Entry::Purpose purpose, const std::string& queue);
   [[nodiscard]] static bool has_a_time_of_death(const ports::Message& message);
+  void count_taken();
+  void hold_again(const Letter& letter, ports::Delivery delivery);
   void keep(Entry entry);
   void leave(Entry entry);
   void enqueue(Entry entry);
 
   // Of queues that destroy what is returned too often.
   [[nodiscard]] bool is_last(const Entry& entry) const;
+  [[nodiscard]] bool has_what_must_go() const;
   void rescue(ports::Delivery delivery, std::int64_t deliveries);
   void rescue_or_drop_what_waits();
   void rescue_what_was_lost();
@@ -190,6 +199,7 @@ class Run final : private ports::Receiver {
   void in_trouble(Entry entry, const ports::Sent& sent);
   void send_again();
   void count_recovered(const Entry& entry);
+  void count_kept_elsewhere(const Entry& entry, std::string_view event);
   void acknowledge(ports::DeliveryTag tag);
   void settle_soon();
   void settle();
@@ -219,7 +229,6 @@ class Run final : private ports::Receiver {
   void write_journal();
   void warn(Warning::Kind kind, std::string text);
   [[nodiscard]] std::uint64_t handled() const;
-  [[nodiscard]] std::uint64_t chosen() const;  // to be brought back, whatever came of it
 
   const Parts parts_;
   const Options options_;
@@ -239,8 +248,8 @@ class Run final : private ports::Receiver {
   std::vector<ports::DeliveryTag> to_acknowledge_;
   std::string journal_lines_;
   bool settling_ = false;
-  std::uint64_t pending_ = 0;  // of waiting, troubled and under way: those to be recovered
-  int failures_ = 0;           // to send, in a row
+  std::uint64_t taken_ = 0;  // to be recovered or kept, whatever came of it: what a limit limits
+  int failures_ = 0;         // to send, in a row
   Duration backoff_{};
   bool backing_off_ = false;
   bool probing_ = false;
@@ -252,7 +261,10 @@ class Run final : private ports::Receiver {
   ReturnRules returns_;
   DeliveryWindow window_{1, false};
   std::uint64_t rescued_ = 0;  // of messages that a lost connection has ended: none of its tags
-  std::uint64_t doubts_ = 0;   // copies that may be there, and whose originals were not sent again
+  std::uint64_t settled_in_life_ = 0;
+  std::uint64_t settled_before_ = 0;  // in the life of the connection before
+  std::optional<SteadyTime> worked_since_;
+  std::uint64_t doubts_ = 0;  // copies that may be there, and whose originals were not sent again
   std::uint64_t recognised_ours_ = 0;  // of recognised: counted as recovered by this run
   bool publishing_warned_ = false;
   bool ever_consumed_ = false;

@@ -43,6 +43,18 @@ TEST(RunConnection, V11_a_copy_whose_acknowledgement_was_lost_is_known_again) {
   EXPECT_EQ(summary.recovered.total(), 6U);
   EXPECT_EQ(summary.recognised, 4U);
   EXPECT_EQ(summary.duplicates, 0U);
+  EXPECT_EQ(summary.arrived, 0U);  // though four were counted as recovered, and as recognised
+}
+
+TEST(RunConnection, V11_what_waits_for_its_turn_is_sent_once) {
+  World world;
+  world.options.rate = 1;
+  world.put(4);
+  world.start();
+  world.loop.pass(500ms);
+  world.broker.cut();
+  EXPECT_EQ(world.finish().recovered.total(), 4U);
+  EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4"));
 }
 
 TEST(RunConnection, V11_without_an_id_it_is_sent_again_rather_than_lost) {
@@ -130,6 +142,37 @@ TEST(RunConnection, V11_what_comes_again_and_was_not_taken_is_sent_again) {
   EXPECT_EQ(world.finish().recovered.total(), 2U);
   EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2"));
   EXPECT_EQ(world.outcome->summary.duplicates, 0U);
+  EXPECT_EQ(world.outcome->summary.redelivered, 0U);  // by this run only
+}
+
+TEST(RunConnection, V3_what_comes_again_and_may_be_there_is_counted_once_as_a_duplicate) {
+  World world;
+  world.put(1);
+  world.broker.answers = false;
+  world.start();
+  world.broker.cut();
+  world.loop.pass(1s);
+  world.broker.fault = [&](const ports::Outgoing&) {
+    return world.broker.published.size() > 1 ? std::nullopt
+                                             : std::optional(ports::Sent{.fate = Fate::unknown});
+  };
+  world.broker.answer();
+  EXPECT_EQ(world.finish().duplicates, 1U);
+  EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m1"));
+}
+
+// P6: the originals stay, and the next run sends them again.
+TEST(RunConnection, copies_of_unknown_fate_are_reported_if_it_ends_before_they_are_sent_again) {
+  World world;
+  world.put(2);
+  world.broker.fault = [](const ports::Outgoing&) {
+    return std::optional(ports::Sent{.fate = Fate::unknown});
+  };
+  world.start();
+  world.current->stop();
+  EXPECT_EQ(world.finish().duplicates, 2U);
+  EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2"));
+  EXPECT_EQ(world.broker.queues["dlq"].size(), 2U);
 }
 
 // P6: the originals are back in the queue, and the next run sends them again.
@@ -169,6 +212,19 @@ TEST(RunConnection, V10_connections_that_do_not_last_are_a_stall) {
   }
   EXPECT_EQ(world.finish(1s).ended, Ended::stall);
   EXPECT_EQ(world.outcome->summary.skipped.total(), 3U);
+}
+
+TEST(RunConnection, ends_at_once_when_it_may_not_consume) {
+  World world;
+  world.put(1);
+  world.start();
+  world.broker.refuse({ErrorCode::unavailable, "consume", "the queue moves"});  // may be passing
+  world.loop.pass(100ms);
+  EXPECT_FALSE(world.outcome);
+  world.broker.refuse({ErrorCode::invalid_argument, "consume", "exclusive"});
+  EXPECT_EQ(world.finish(3s).ended, Ended::failed);
+  ASSERT_TRUE(world.outcome->summary.error);
+  EXPECT_EQ(world.outcome->summary.error->message, "exclusive");
 }
 
 }  // namespace

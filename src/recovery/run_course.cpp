@@ -38,7 +38,7 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
                ": messages that are delivered there are not counted");
     }
     std::vector<std::string> queues;
-    if (!options_.park.empty() && !options_.dry) queues.push_back(options_.park);
+    if (!options_.park.empty()) queues.push_back(options_.park);
     if (options_.rules.routes.to == Routes::To::queue && !options_.dry) {
       queues.push_back(options_.rules.routes.queue);
     }
@@ -68,6 +68,7 @@ void Run::check_returns() {
         *facts, {.queue = options_.queue, .dry = options_.dry, .stated = options_.delivery_limit});
     if (!rules) return end(Ended::failed, std::move(rules).error());
     returns_ = *rules;
+    summary_.counts_returns = facts->kind == ports::QueueFacts::Kind::counts;
     if (!returns_.limit()) return begin_consuming();
     prove_publishing(kProofs);
   });
@@ -82,6 +83,13 @@ void Run::prove_publishing(int times) {
       {.to = {.routing_key = "holdfast.proof." + options_.rules.run}, .message = {}},
       [this, times](const ports::Sent& sent) {
         if (ending_) return;
+        if (sent.fate == ports::Fate::refused) {
+          return end(Ended::failed,
+                     Error{sent.error.code, "recover",
+                           "messages cannot be published to the default exchange, by which one "
+                           "that stays in a queue with a delivery limit gets a new copy: " +
+                               sent.error.message + ". Nothing was taken from the queue"});
+        }
         if (sent.fate != ports::Fate::unsent && sent.fate != ports::Fate::unknown)
           return prove_publishing(times - 1);
         if (!std::exchange(publishing_warned_, true)) {
@@ -122,6 +130,7 @@ void Run::begin_consuming() {
 
 void Run::consuming() {
   consuming_ = true;
+  if (!worked_since_) worked_since_ = parts_.clock.now();
   ever_consumed_ = true;
   last_received_ = parts_.clock.now();
   depth_asked_.reset();
@@ -140,16 +149,21 @@ void Run::interrupted(const Error& why) {
   empty_since_.reset();
   if (closing_) return;
   ++life_;
+  settled_before_ = std::exchange(settled_in_life_, 0);
   resize_window(window_.restart());
   ++summary_.interruptions;
   warn(Warning::Kind::connection,
        "the connection is lost, and what is not settled comes again: " + why.message);
+  std::uint64_t under_way = 0;  // what does not come again, and is still to be recovered
   for (auto& [tag, entry] : in_flight_) {
     if (!is_last(entry)) entry.delivery.message.body = {};
+    const bool goes_on = is_last(entry) && entry.purpose == Entry::Purpose::recover;
+    if (goes_on) ++under_way;
     nobodys_.insert_or_assign(tag, std::move(entry));
   }
   in_flight_.clear();
-  pending_ = 0;
+  // What was done with is not taken again.
+  taken_ = summary_.recovered.total() + gone_.failed.total() + gone_.skipped.total() + under_way;
   rescue_what_was_lost();
   to_acknowledge_.clear();
   held_ = {};
@@ -224,10 +238,6 @@ std::uint64_t Run::handled() const {
   return settled_ + held_.held;
 }
 
-std::uint64_t Run::chosen() const {
-  return summary_.recovered.total() + gone_.failed.total() + held_.failed.total() + pending_;
-}
-
 void Run::progressed() {
   if (handled() <= most_handled_) return;  // the same again, after a lost connection, is none
   most_handled_ = handled();
@@ -281,17 +291,14 @@ void Run::drain() {
 
 void Run::close_when_idle() {
   if (consumer_ && !drained_) return;
-  if (waiting_.empty() && troubled_.empty() && in_flight_.empty() && put_aside_.empty()) close();
+  const bool is_idle = waiting_.empty() && troubled_.empty() && in_flight_.empty();
+  if (is_idle && !has_what_must_go()) close();
 }
 
 // Not while something is in hand that would not survive it.
 void Run::close_after_grace() {
   grace_timer_ = parts_.loop.after(options_.grace, [this] {
-    const auto must_go = [this](const auto& one) { return is_last(one.second); };
-    const bool waits = !put_aside_.empty() || !waiting_.empty() ||
-                       std::ranges::any_of(in_flight_, must_go) ||
-                       std::ranges::any_of(troubled_, must_go);
-    if (!waits) return close();
+    if (waiting_.empty() && !has_what_must_go()) return close();
     if (!std::exchange(waits_warned_, true)) {
       warn(Warning::Kind::queue,
            "messages are in hand that their queue would destroy if they were returned once more: "
@@ -305,6 +312,10 @@ void Run::close_after_grace() {
 void Run::close() {
   if (std::exchange(closing_, true)) return;
   finishes_waiting_ = false;
+  // The broker is away: nobody knows which of the last acknowledgements it has kept.
+  if (!consuming_)
+    summary_.duplicates +=
+        std::min<std::uint64_t>(settled_before_, copies_in_doubt(options_.window));
   summary_.duplicates +=
       in_flight_.size() + std::exchange(nobodys_, {}).size() + std::exchange(doubts_, 0);
   settle();

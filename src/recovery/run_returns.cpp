@@ -1,4 +1,5 @@
 // What a run does so that no message is returned once too often (returns.hpp).
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -16,6 +17,28 @@ constexpr std::uint64_t kNoLine = std::numeric_limits<std::uint64_t>::max();
 
 bool Run::is_last(const Entry& entry) const {
   return returns_.is_last(entry.deliveries);
+}
+
+std::size_t Run::at_their_limit() const {
+  std::size_t count = put_aside_.size();
+  const auto add = [&](const Entry& entry) { count += is_last(entry) ? 1 : 0; };
+  for (const Entry& entry : waiting_)
+    add(entry);
+  for (const auto* const entries : {&in_flight_, &troubled_}) {
+    for (const auto& [tag, entry] : *entries)
+      add(entry);
+  }
+  return count;
+}
+
+// Not in the queue, or not for long: what was lost with a connection, and what came at its limit.
+bool Run::has_what_must_go() const {
+  const auto must_go = [this](const auto& one) { return is_last(one.second); };
+  return !put_aside_.empty() || std::ranges::any_of(in_flight_, must_go) ||
+         std::ranges::any_of(troubled_, must_go) || std::ranges::any_of(nobodys_, must_go) ||
+         std::ranges::any_of(deferred_, [this](const ports::Delivery& delivery) {
+           return returns_.is_last(read_letter(delivery).deliveries);
+         });
 }
 
 void Run::resize_window(bool changed) {
@@ -36,7 +59,6 @@ void Run::rescue_or_drop_what_waits() {
     waiting.push_front(std::move(last->second));
   troubled_.clear();
   for (Entry& entry : waiting) {
-    if (entry.purpose == Entry::Purpose::recover) --pending_;
     if (!is_last(entry)) continue;
     const std::int64_t deliveries = entry.deliveries;
     if (entry.purpose == Entry::Purpose::renew) {
@@ -65,7 +87,9 @@ void Run::rescue_what_was_lost() {
     lost.push_back(std::move(entry));
   }
   for (Entry& entry : lost) {
-    if (is_last(entry)) rescue_orphan(std::move(entry));
+    if (!is_last(entry)) continue;
+    if (entry.purpose == Entry::Purpose::recover) ++taken_;
+    rescue_orphan(std::move(entry));
   }
 }
 
@@ -76,7 +100,7 @@ bool Run::is_void(const ports::DeliveryTag& tag) {
 // Of a message whose delivery is void and which its queue has ended.
 void Run::rescue_orphan(Entry entry) {
   entry.delivery.tag = {.line = kNoLine, .number = ++rescued_};
-  if (entry.purpose == Entry::Purpose::recover) ++pending_;
+  entry.doubt = !returns_.end_is_sure();
   enqueue(std::move(entry));
 }
 

@@ -137,6 +137,7 @@ TEST(Run, parks_what_it_keeps_where_people_look) {
   EXPECT_EQ(summary.skipped.total(), 1U);
   EXPECT_EQ(summary.failed.total(), 1U);
   EXPECT_EQ(summary.left, 0U);
+  EXPECT_EQ(summary.vanished, 0U);
   EXPECT_FALSE(summary.all_done());
   for (const auto& stored : world.broker.queues["review"])
     EXPECT_TRUE(ports::text_of(stored.message.headers, kKeptBecause));
@@ -176,6 +177,15 @@ TEST(Run, a_limit_is_kept_to_the_message) {
   EXPECT_EQ(world.broker.queues["dlq"].size(), 13U);
   EXPECT_EQ(world.broker.ids("dlq").front(), "m8");
   EXPECT_TRUE(summary.all_done());
+}
+
+TEST(Run, a_limit_leaves_the_others_untouched) {
+  World world;
+  world.options.limit = 2;
+  world.put(5);
+  static_cast<void>(world.run());
+  for (const auto& stored : world.broker.queues["dlq"])
+    EXPECT_EQ(stored.handed_back, 0);
 }
 
 TEST(Run, a_rate_is_kept) {
@@ -320,6 +330,38 @@ TEST(Run, a_stop_waits_for_what_is_under_way) {
   EXPECT_FALSE(summary.all_done());
 }
 
+TEST(Run, a_limit_counts_what_is_kept_and_parked) {
+  World world;
+  world.options.limit = 3;
+  world.options.park = "review";
+  world.options.rules.routes = {.to = Routes::To::review};
+  world.broker.queues["review"];
+  world.put(10);
+  const Summary& summary = world.run();
+  EXPECT_EQ(summary.ended, Ended::limit);
+  EXPECT_EQ(summary.parked, 3U);
+  EXPECT_TRUE(summary.all_done());
+  EXPECT_EQ(world.broker.ids("dlq").size(), 7U);
+}
+
+TEST(Run, the_queue_itself_is_no_origin) {
+  World world;
+  world.options.rules.queue = "work";  // where they died first
+  world.options.rules.routes = {.to = Routes::To::origin_queue};
+  world.put(2);
+  EXPECT_EQ(world.run().skipped.by_name().at("its target is this queue itself"), 2U);
+}
+
+TEST(Run, a_slow_rate_is_no_lack_of_messages) {
+  World world;
+  world.options.rate = 0.2;
+  world.options.window = 100;
+  world.put(4);
+  const Summary& summary = world.run();
+  EXPECT_EQ(summary.recovered.total(), 4U);
+  EXPECT_EQ(summary.ended, Ended::empty);
+}
+
 TEST(Run, a_stop_does_not_wait_for_ever) {
   World world;
   world.put(10);
@@ -356,6 +398,19 @@ TEST(Run, a_dry_run_leaves_the_queue_as_it_was) {
   EXPECT_EQ(gone->reason, "expired");
   const auto kept = std::ranges::find(rows, "nobody", &Plan::Row::type);
   EXPECT_EQ(kept->what, Decision::What::skip);
+}
+
+TEST(Run, a_dry_run_tells_exchanges_from_queues_of_the_same_name) {
+  World world;
+  world.options.dry = true;
+  world.options.rules.routes = {.map = {{"there", {.exchange = "same", .routing_key = "k"}},
+                                        {"gone", {.routing_key = "same"}}}};
+  world.broker.exchanges["same"];
+  world.broker.put("dlq", dead("t1", "there"));
+  for (const char* id : {"g1", "g2"})
+    world.broker.put("dlq", dead(id, "gone"));
+  EXPECT_EQ(world.run().planned, 1U);
+  EXPECT_EQ(world.outcome->summary.would_fail, 2U);
 }
 
 TEST(Run, a_dry_run_begins_anew_after_a_lost_connection) {
@@ -496,6 +551,53 @@ TEST(Run, a_journal_that_cannot_be_written_ends_it_and_loses_nothing) {
   EXPECT_EQ(summary.ended, Ended::failed);
   EXPECT_EQ(summary.error->message, "no space left on device");
   EXPECT_EQ(full.everywhere().size(), 10U);  // none twice, none lost
+}
+
+// P6
+TEST(Run, what_is_left_is_asked_for_until_all_is_there_and_nothing_changes) {
+  World world;
+  world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
+  world.put(3);
+  world.start();
+  world.put(2, "n");
+  world.loop.pass(1s);
+  world.current->stop();
+  world.broker.late_counts = {1, 1, 3};  // and then 5
+  const Summary& summary = world.finish();
+  EXPECT_EQ(summary.left, 5U);
+  EXPECT_EQ(summary.arrived, 2U);
+  EXPECT_EQ(summary.vanished, 0U);
+}
+
+// P6
+TEST(Run, what_others_take_is_missed) {
+  World world;
+  world.options.window = 1;
+  world.options.rate = 1;
+  world.put(3);
+  world.start();
+  world.broker.queues["dlq"].pop_back();
+  EXPECT_EQ(world.finish().vanished, 1U);
+  EXPECT_FALSE(world.outcome->summary.all_done());
+}
+
+TEST(Run, an_empty_queue_of_others_is_waited_for) {
+  World world;
+  world.broker.other_consumers = 1;
+  EXPECT_GE(world.run().took, 5s);
+  EXPECT_EQ(world.outcome->summary.consumers, 1U);
+  EXPECT_EQ(world.seen.count(Warning::Kind::queue), 1U);
+}
+
+TEST(Run, a_queue_that_somebody_deletes_ends_it) {
+  World world;
+  world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
+  world.put(1);
+  world.start();
+  world.broker.queues.erase("dlq");
+  EXPECT_EQ(world.finish().ended, Ended::failed);
+  ASSERT_TRUE(world.outcome->summary.error);
+  EXPECT_EQ(world.outcome->summary.error->code, ErrorCode::not_found);
 }
 
 }  // namespace

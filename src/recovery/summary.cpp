@@ -44,13 +44,13 @@ std::string_view to_string(Ended ended) noexcept {
 
 std::string_view sentence_of(Ended ended) noexcept {
   switch (ended) {
-    case Ended::empty: return "the queue has nothing more to give";
+    case Ended::empty: return "every message was handled";
     case Ended::caught_up:
-      return "all that was there at the start was seen, and what came just after";
+      return "everything found at the start was handled; newer messages are left";
     case Ended::limit: return "as many as were asked for (--limit)";
-    case Ended::idle: return "nothing has come for a while (--idle)";
+    case Ended::idle: return "no message came for too long (--idle)";
     case Ended::total: return "its time is over (--total)";
-    case Ended::stall: return "nothing got on any more (--stall)";
+    case Ended::stall: return "no progress for too long (--stall)";
     case Ended::asked: return "it was asked to end";
     case Ended::failed: return "it could not go on";
   }

@@ -57,7 +57,8 @@ struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
   bool dry = false;
-  bool parks_all = false;  // that is what was asked for
+  bool parks_all = false;       // that is what was asked for
+  bool counts_returns = false;  // the queue does, and may have a limit
   Ended ended = Ended::empty;
   std::optional<Error> error = {};
   std::optional<std::uint64_t> found = {};  // at the start
@@ -87,6 +88,9 @@ struct Summary {
   Duration worked = {};          // until the last message was settled
 
   [[nodiscard]] std::uint64_t kept() const { return failed.total() + skipped.total(); }
+  [[nodiscard]] bool did_anything() const {
+    return recovered.total() + kept() + passed + recognised + planned + would_fail > 0;
+  }
   // Everything that was asked for is done: exit code 0.
   [[nodiscard]] bool all_done() const;
 };

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/json_text.hpp"
@@ -28,6 +29,11 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path,
                                                        const std::string& place) {
   io::UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   if (!file) return failed(path, errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable);
+  struct stat info{};
+  if (::fstat(file.get(), &info) != 0) return failed(path);
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::invalid_argument, "journal", path + ": a journal is a regular file");
+  }
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::conflict, "journal", path + ": another recovery writes it now");
   }

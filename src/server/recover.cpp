@@ -1,6 +1,7 @@
 #include "server/recover.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,7 +49,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     if (!opened) return std::unexpected(std::move(opened).error());
     journal = *std::move(opened);
   }
-  settings.options.queue = place->queue;
+  settings.options.queue = settings.options.rules.queue = place->queue;
   settings.options.place = place->text;
   settings.options.user = place->user;
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
@@ -83,10 +84,14 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
               settings.options);
   std::optional<io::Signals> signals;
   if (hooks.hears_signals) {
-    signals.emplace(loop, [&](int, int count) {
-      if (count > 1) return loop.stop();
-      run->stop();
-    });
+    signals.emplace(
+        loop,
+        [&](int, int count) {
+          if (count > 1) return loop.stop();
+          run->stop();
+        },
+        [&] { run->stop(); });   // a terminal that goes away is no reason to be killed
+    ::signal(SIGPIPE, SIG_IGN);  // nor is a pager that was left
   }
   std::optional<recovery::Run::Outcome> outcome;
   loop.post([&] {
@@ -98,8 +103,14 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   const std::stop_callback stopping(hooks.stop, [&] { loop.post([&] { run->stop(); }); });
   loop.run();
   if (outcome) return *std::move(outcome);
-  return fail(ErrorCode::canceled, "recover",
-              "ended at once; what was under way is in the queue, and its copies may be there too");
+  const std::size_t lost = run->at_their_limit();
+  std::string what =
+      "ended at once; what was under way is in the queue, and its copies may be there too";
+  if (lost > 0) {
+    what += "; messages that were returned once too often, and are not in the queue any more: " +
+            std::to_string(lost);
+  }
+  return fail(ErrorCode::canceled, "recover", what);
 }
 
 }  // namespace holdfast::server

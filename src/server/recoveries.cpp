@@ -36,6 +36,7 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
     case config::Origin::queue: return recovery::Routes{.to = To::origin_queue};
     case config::Origin::none: break;
   }
+  if (recover.map.empty()) return recovery::Routes{.to = To::review};
   auto map = io::load_type_map(recover.map, recover.exchange);
   if (!map) return std::unexpected(std::move(map).error());
   return recovery::Routes{.to = To::map, .map = *std::move(map)};
@@ -189,7 +190,7 @@ void Recoveries::ended(const std::string& name, const Result<recovery::Run::Outc
             {"not_chosen", summary.passed},
             {"parked", summary.parked},
             {"possible_duplicates", summary.duplicates},
-            {"left", summary.left.value_or(0)},
+            {"left", summary.left ? std::to_string(*summary.left) : "unknown"},
             {"took", summary.took}});
 }
 

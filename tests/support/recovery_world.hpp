@@ -83,6 +83,11 @@ class ModelBroker final : public ports::Broker {
   std::vector<std::string> destroyed;  // returned more often than `facts.return_limit`
   std::vector<std::size_t> widths;     // of the window, as it was changed
   bool acknowledges = true;            // else acknowledgements are lost on the way
+  // What the queue says it has once it has no consumer any more, one answer after the other: a
+  // broker counts late what was returned.
+  std::deque<std::uint64_t> late_counts;
+  std::uint64_t other_consumers = 0;
+  std::size_t on_its_way = 0;  // so much of the queue is delivered while the consumer is drained
   std::vector<ports::Outgoing> published;
   std::size_t most_in_flight = 0;
   std::size_t acknowledged = 0;
@@ -118,6 +123,9 @@ class ModelBroker final : public ports::Broker {
     consumer_->receiver->consuming();
     deliver_soon();
   }
+  void refuse(const Error& why) {
+    if (consumer_) consumer_->receiver->refused(why);
+  }
   void answer() {
     answers = true;
     auto late = std::exchange(late_, {});
@@ -145,6 +153,7 @@ class ModelBroker final : public ports::Broker {
                                           ports::Receiver& receiver) override {
     consumer_ = Consumer{std::move(intake), &receiver};
     paused_ = false;
+    consumed_ = true;
     loop_.post([this] { connect(); });
     return 7;
   }
@@ -157,8 +166,15 @@ class ModelBroker final : public ports::Broker {
     deliver_soon();
   }
   void drain(ports::ConsumerId, std::move_only_function<void()> then) override {
+    auto deliveries = hand_out(std::exchange(on_its_way, 0));
     paused_ = true;
-    loop_.post(std::move(then));
+    if (deliveries.empty()) return loop_.post(std::move(then));
+    drain_timer_ =
+        loop_.after(std::chrono::milliseconds(10),
+                    [this, deliveries = std::move(deliveries), then = std::move(then)]() mutable {
+                      if (consumer_) consumer_->receiver->received(std::move(deliveries));
+                      then();
+                    });
   }
   void close(ports::ConsumerId, std::move_only_function<void()> then) override {
     hand_all_back();
@@ -168,6 +184,7 @@ class ModelBroker final : public ports::Broker {
 
   void acknowledge(ports::ConsumerId, ports::DeliveryTag tag) override {
     const auto found = out_.find(tag);
+    EXPECT_LE(tag.line, line_) << "acknowledged what was never delivered";
     if (tag.line != line_) return;  // void
     EXPECT_NE(found, out_.end()) << "acknowledged twice";
     if (found == out_.end() || !acknowledges) return;
@@ -192,7 +209,12 @@ class ModelBroker final : public ports::Broker {
       if (found == queues.end()) {
         return then(fail(ErrorCode::not_found, "depth", "there is no queue " + queue));
       }
-      then(ports::Depth{.ready = found->second.size()});
+      std::uint64_t ready = found->second.size();
+      if (!consumer_ && consumed_ && !late_counts.empty()) {
+        ready = late_counts.front();
+        late_counts.pop_front();
+      }
+      then(ports::Depth{.ready = ready, .consumers = other_consumers});
     });
   }
   void inspect(std::string,
@@ -266,39 +288,46 @@ class ModelBroker final : public ports::Broker {
   void deliver() {
     delivering_ = false;
     if (!consumer_ || paused_ || !connected_) return;
-    const auto found = queues.find(consumer_->intake.queue);
-    if (found == queues.end()) return;
-    std::vector<ports::Delivery> deliveries;
-    auto counted = static_cast<std::size_t>(
+    const auto counted = static_cast<std::size_t>(
         std::ranges::count_if(out_, [](const auto& out) { return !out.second.held; }));
-    while (!found->second.empty() && counted < consumer_->intake.prefetch) {
+    const std::size_t prefetch = consumer_->intake.prefetch;
+    auto deliveries = hand_out(prefetch - std::min(counted, prefetch));
+    if (!deliveries.empty()) consumer_->receiver->received(std::move(deliveries));
+  }
+
+  std::vector<ports::Delivery> hand_out(std::size_t most) {
+    std::vector<ports::Delivery> deliveries;
+    const auto found = queues.find(consumer_->intake.queue);
+    if (found == queues.end()) return deliveries;
+    while (!found->second.empty() && deliveries.size() < most) {
       Stored stored = std::move(found->second.front());
       found->second.pop_front();
       const ports::DeliveryTag tag{line_, ++count_};
       ports::Delivery delivery{.tag = tag,
                                .message = stored.message,
                                .from = stored.from,
-                               .redelivered = stored.redelivered};
+                               .redelivered = stored.redelivered || stored.handed_back > 0};
       if (counts_returns && stored.handed_back > 0) {
         ports::set_field(delivery.message.headers, "x-delivery-count",
                          ports::Field(stored.handed_back));
       }
       out_.emplace(tag, Out{std::move(stored)});
       deliveries.push_back(std::move(delivery));
-      ++counted;
     }
-    if (!deliveries.empty()) consumer_->receiver->received(std::move(deliveries));
+    return deliveries;
   }
 
   ManualLoop& loop_;
   std::optional<Consumer> consumer_;
   std::map<ports::DeliveryTag, Out> out_;
   std::vector<ports::Loop::Work> late_;
+  std::unique_ptr<ports::Loop::Timer> drain_timer_;
   std::uint64_t line_ = 1;
   std::uint64_t count_ = 0;
   std::size_t in_flight_ = 0;
   bool paused_ = false;
   bool connected_ = false;
+  bool consumed_ = false;  // at least once
   bool delivering_ = false;
 };
 

@@ -4,11 +4,15 @@ often, against a real RabbitMQ.
 
 Usage: recover_quorum_test.py HOLDFAST"""
 
+import contextlib
+import http.server
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -17,11 +21,37 @@ sys.path.insert(0, os.path.join(HERE, "../support"))
 
 import pika  # noqa: E402
 import rabbitmq  # noqa: E402
+import tcp_proxy  # noqa: E402
 from dead_letters import Letters, wait_until  # noqa: E402
 
 HOLDFAST = os.path.abspath(sys.argv[1])
 LIMIT = "x-delivery-limit"
 QUORUM = {"x-queue-type": "quorum"}
+
+
+@contextlib.contextmanager
+def api(answer):
+    """The URL of a management API that has this answer to everything."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
 
 
 class QuorumTest(unittest.TestCase):
@@ -107,6 +137,108 @@ class QuorumTest(unittest.TestCase):
             self.assertEqual((summary["skipped"]["total"], summary["still_in_queue"]), (6, 6), summary)
         self.assertEqual(sorted(self.letters.ids(self.letters.dlq)), sorted(ids))
 
+    def start(self, *arguments, url=None):
+        run = subprocess.Popen([HOLDFAST, "recover", "--from", url or self.letters.url, "--json", "--management",
+                                self.broker.management_url, *arguments],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        self.addCleanup(lambda: run.poll() is None and run.kill())
+        return run
+
+    # P5: what a run has renewed is returned like any other message.
+    def test_lost_connections_do_not_end_what_is_kept(self):
+        for dry, limit in ((False, 2), (True, 3)):
+            with self.subTest(dry=dry):
+                self.letters.dlq, self.letters.work = f"lost{limit}.dlq", f"lost{limit}.work"
+                ids = self.fill(5, QUORUM | {LIMIT: limit})
+                path = self.file("map.toml", f'[map]\nother = "{self.target}"\n')
+                with tcp_proxy.Proxy(self._port()) as proxy:
+                    url = self.letters.url.replace(f":{self._port()}/", f":{proxy.port}/")
+                    run = self.start("--map", path, "--idle", "4s", "--empty", "4s", *(["--dry-run"] if dry else []), url=url)
+                    for _ in range(limit + 3):
+                        # All five are held when the queue has nothing ready.
+                        wait_until(lambda: self.letters.count(self.letters.dlq) == 0 or run.poll() is not None)
+                        time.sleep(0.3)
+                        proxy.cut_all()
+                        time.sleep(0.2)
+                    out, err = run.communicate(timeout=120)
+                self.assertEqual(json.loads(out)["vanished"], 0, out + err)
+                self.assertEqual(sorted(self.letters.ids(self.letters.dlq)), sorted(ids), out + err)
+
+    def _port(self):
+        return pika.URLParameters(self.broker.url).port
+
+    # P5, P6: a terminal that goes away, and a pager that was left.
+    def test_hangups_and_closed_pipes_end_it_cleanly(self):
+        ids = self.fill(40, QUORUM | {LIMIT: 5})
+        run = self.start("--to", self.target, "--rate", "5/s")
+        wait_until(lambda: self.letters.count(self.target) > 0)
+        run.send_signal(signal.SIGHUP)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, json.loads(out)["ended"]), (3, "asked"), err)
+        before = self.letters.count(self.target)
+        run = self.start("--to", self.target, "--rate", "5/s")
+        run.stderr.close()
+        run.stdout.close()
+        wait_until(lambda: self.letters.count(self.target) > before)
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(timeout=60), 1)  # nobody to tell it to
+        self.assertEqual(set(self.letters.ledger(self.letters.dlq, self.target)), set(ids))
+
+    # P5: the API of another broker.
+    def test_the_broker_itself_is_believed_first(self):
+        for limit, answer, text in ((5, {"type": "classic", "arguments": {}, "effective_policy_definition": {}}, "of another type"),
+                                    (1, {"type": "quorum", "arguments": {}, "effective_policy_definition": {}}, "limit of 1")):
+            with self.subTest(text), api(answer) as url:
+                self.letters.dlq, self.letters.work = f"api{limit}.dlq", f"api{limit}.work"
+                self.letters.declare(self.target, dlq_arguments=QUORUM | {LIMIT: limit})
+                self.letters.publish("m", key=self.letters.dlq)
+                wait_until(lambda: self.letters.count(self.letters.dlq) > 0)
+                self.refused(text, "--to", self.target, "--management", url, management=False)
+
+    def test_the_password_of_the_api_is_not_printed(self):
+        self.fill(1, QUORUM)
+        for url in ("http://adm:SECRET@127.0.0.1:1", "adm:SECRET@127.0.0.1:1", "http://127.0.0.1:1/?x=SECRET"):
+            done = self.run_recover("--to", self.target, "--management", url, "--json", management=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertNotIn("SECRET", done.stdout + done.stderr)
+
+    # V3, P6
+    def test_what_a_killed_run_has_parked_is_known_to_the_next(self):
+        ids = self.fill(30, {})
+        review = f"{self.letters.name}.review"
+        self.letters.channel.queue_declare(review, durable=True)
+        journal = os.path.join(self.folder, "journal.jsonl")
+        with tcp_proxy.Proxy(self._port()) as proxy:
+            proxy.swallows = ("client", tcp_proxy.ACK)
+            url = self.letters.url.replace(f":{self._port()}/", f":{proxy.port}/")
+            run = self.start("--park", review, "--journal", journal, url=url)
+            wait_until(lambda: self.letters.count(review) == 30)
+            wait_until(lambda: open(journal, encoding="utf-8").read().count('"parked"') == 30)
+            run.kill()
+            run.communicate()
+            proxy.swallows = None
+            wait_until(lambda: self.letters.count(self.letters.dlq) == 30)
+            summary = self.recover("--park", review, "--journal", journal, url=url)
+        self.assertEqual((summary["recognised"], summary["parked"]), (30, 0), summary)
+        self.assertEqual(sorted(self.letters.ids(review)), sorted(ids))
+
+    # P5
+    def test_a_user_who_may_not_renew_takes_nothing(self):
+        self.fill(3, QUORUM | {LIMIT: 2})
+        url = self.user("^work$")
+        self.refused("cannot be published to the default exchange", "--to", self.target, url=url)
+        self.assertEqual(self.returns(), [0] * 3)
+
+    def user(self, write=".*", read=".*"):
+        """The URL of the queue for a new user with these permissions."""
+        name, vhost = f"u{os.getpid()}{self.id()[-20:]}", getattr(self.broker, "vhost", "/")
+        self.broker.ctl("add_user", name, "secret")
+        self.addCleanup(self.broker.ctl, "delete_user", name)
+        self.broker.ctl("set_permissions", "-p", vhost, name, ".*", write, read)
+        self.broker.ctl("set_user_tags", name, "management")
+        bare = self.letters.url.replace("guest:guest@", "")
+        return bare.replace("amqp://", f"amqp://{name}:secret@")
+
     def test_a_policy_lowers_the_limit(self):
         self.fill(3, QUORUM | {LIMIT: 20})
         self.broker.ctl("set_policy", "-p", getattr(self.broker, "vhost", "/"), "low", f"^{self.letters.dlq}$",
@@ -136,15 +268,7 @@ class QuorumTest(unittest.TestCase):
         self.letters.channel.basic_consume(self.letters.dlq, lambda *_: None, exclusive=True)
         self.assertLess(self.refused("exclusive", "--to", self.target), 25)
         self.letters.connect()
-        user = f"u{os.getpid()}"
-        vhost = getattr(self.broker, "vhost", "/")
-        self.broker.ctl("add_user", user, "secret")
-        self.addCleanup(self.broker.ctl, "delete_user", user)
-        self.broker.ctl("set_permissions", "-p", vhost, user, ".*", ".*", "^$")
-        url = self.letters.url.replace("guest:guest@", f"{user}:secret@")
-        if "@" not in url:
-            url = url.replace("amqp://", f"amqp://{user}:secret@")
-        self.assertLess(self.refused("ACCESS_REFUSED", "--to", self.target, url=url), 25)
+        self.assertLess(self.refused("ACCESS_REFUSED", "--to", self.target, url=self.user(read="^$")), 25)
 
     # P6
     def test_the_count_at_the_end_is_what_is_there(self):

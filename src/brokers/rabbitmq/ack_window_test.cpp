@@ -64,6 +64,20 @@ TEST(AckWindow, lets_what_is_held_be_settled_after_all) {
   EXPECT_THAT(window.take_acks(), ElementsAre(AckWindow::Ack{1, false}));
 }
 
+TEST(AckWindow, counts_the_bytes_of_what_is_neither_settled_nor_held) {
+  AckWindow window;
+  for (std::uint64_t tag = 1; tag <= 3; ++tag)
+    window.delivered(tag, 100 * tag);
+  EXPECT_EQ(window.open_bytes(), 600U);
+  EXPECT_TRUE(window.say(2, Say::hold));
+  EXPECT_EQ(window.open_bytes(), 400U);
+  EXPECT_TRUE(window.say(2, Say::acknowledge));
+  EXPECT_EQ(window.open_bytes(), 400U);
+  EXPECT_TRUE(window.say(1, Say::acknowledge));
+  EXPECT_TRUE(window.say(3, Say::hand_back));
+  EXPECT_EQ(window.open_bytes(), 0U);
+}
+
 // Whatever is said in whatever order, a broker that hears it acknowledges just what was
 // acknowledged.
 RC_GTEST_PROP(AckWindow, tells_the_broker_neither_more_nor_less, ()) {

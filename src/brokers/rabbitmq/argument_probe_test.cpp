@@ -52,6 +52,22 @@ TEST(ArgumentProbe, a_quorum_queue_may_have_no_limit_of_its_own) {
   EXPECT_EQ(probe.facts().return_limit, std::nullopt);
 }
 
+TEST(ArgumentProbe, asks_quorum_queues_for_a_limit_and_knows_that_minus_one_is_none) {
+  ArgumentProbe probe;
+  EXPECT_TRUE(probe.answered(406, differs("x-queue-type", "'classic'", "'quorum'")));
+  EXPECT_TRUE(ports::number_of(probe.arguments(), "x-delivery-limit"));
+  EXPECT_FALSE(probe.answered(406, differs("x-delivery-limit", "'2147480017'", "'-1'")));
+  EXPECT_EQ(probe.facts().return_limit, std::nullopt);
+}
+
+TEST(ArgumentProbe, takes_back_what_the_queue_does_not_have) {
+  ArgumentProbe probe;
+  EXPECT_TRUE(
+      probe.answered(406, differs("x-max-length", "none", "the value '5' of type 'signedint'")));
+  EXPECT_TRUE(probe.answered(406, differs("x-max-length", "the value '5'", "none")));
+  EXPECT_EQ(ports::find_field(probe.arguments(), "x-max-length"), nullptr);
+}
+
 TEST(ArgumentProbe, knows_streams_and_what_no_quorum_queue_can_be) {
   ArgumentProbe stream;
   EXPECT_FALSE(stream.answered(406, differs("x-queue-type", "'classic'", "'stream'")));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,21 @@
 
 namespace holdfast::brokers::rabbitmq {
 namespace {
+
+// The broker itself and an API that may be another broker's: the lower limit of both, and nothing
+// that they contradict each other in.
+ports::QueueFacts agreed(const ports::QueueFacts& broker, ports::QueueFacts api) {
+  if (broker.kind != ports::QueueFacts::Kind::unknown && broker.kind != api.kind) {
+    ports::QueueFacts facts = broker;
+    facts.unknown_because =
+        "the management API describes a queue of another type: is it of this broker?";
+    return facts;
+  }
+  if (broker.return_limit)
+    api.return_limit =
+        std::min(api.return_limit.value_or(*broker.return_limit), *broker.return_limit);
+  return api;
+}
 
 // The side of the loop: hands on what is asked to two threads, and what they have to whoever asked.
 class RabbitMq final : public ports::Broker {
@@ -129,8 +145,9 @@ class RabbitMq final : public ports::Broker {
     management_->queue(
         queue, version,
         [facts = std::move(facts), then = std::move(then)](Result<ports::QueueFacts> said) mutable {
-          if (said) return then(std::move(said));
-          facts.unknown_because = said.error().message;
+          if (said) return then(agreed(facts, *said));
+          if (!facts.unknown_because.empty()) facts.unknown_because += "; ";
+          facts.unknown_because += said.error().message;
           then(std::move(facts));
         });
   }
@@ -165,6 +182,10 @@ class RabbitMq final : public ports::Broker {
   }
   void take_one(Refused& refused) {
     if (auto* const receiver = receiver_of(refused.consumer)) receiver->refused(refused.why);
+  }
+  void take_one(Unreadable& unreadable) {
+    if (auto* const receiver = receiver_of(unreadable.consumer))
+      receiver->unreadable(unreadable.why);
   }
   void take_one(Closed& closed) {
     auto gone = receivers_.extract(closed.consumer);

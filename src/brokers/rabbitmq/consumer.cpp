@@ -344,9 +344,11 @@ Result<void> ConsumeLine::on_content(ChannelNumber number, const MethodReader::C
   ports::Message& message = found->delivery.message;
   if (!read_properties(*content.properties, message)) {
     // A copy without them would be another message. It is kept from everybody, as if held.
-    log().log(Level::error, "broker.unreadable",
-              "A message has headers that are nested too deep; it stays in its queue.",
-              {{"broker", place()}, {"queue", found->consumer->queue}});
+    const std::string why =
+        "its headers are nested deeper than " + std::to_string(kDeepestField) + " levels";
+    log().log(Level::error, "broker.unreadable", "A message cannot be read; it stays in its queue.",
+              {{"broker", place()}, {"queue", found->consumer->queue}, {"error", why}});
+    tell(Unreadable{found->consumer->id, why});
     found->is_receiving = false;
     found->last_tag = found->delivery.tag.number;
     found->window.delivered(found->last_tag);
@@ -380,7 +382,7 @@ void ConsumeLine::deliver(Channel& channel) {
   ports::remove_field(delivery.message.headers, kSequenceHeader);
   remove_trace_of_delay(consumer.queue, delivery.message);
   channel.last_tag = delivery.tag.number;
-  channel.window.delivered(delivery.tag.number, delivery.message.body.size());
+  channel.window.delivered(delivery.tag.number, ports::size_in_memory(delivery.message));
   channel.last_came = clock().now();
   ++channel.counted;
   ++consumer.open;

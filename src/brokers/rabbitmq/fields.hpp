@@ -15,8 +15,8 @@
 // Messages as AMQP has them, and back: every property and every type of a header's value as it was.
 namespace holdfast::brokers::rabbitmq {
 
-// Deeper than people nest, and shallow enough for any stack.
-inline constexpr int kDeepestField = 64;
+// Deeper than people nest, and shallow enough for the stack of any thread.
+inline constexpr int kDeepestField = 500;
 
 // A table in librabbitmq's form. It points into what it was made from, which must outlive it.
 class TableForWire {

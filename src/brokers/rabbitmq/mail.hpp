@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -30,6 +31,10 @@ struct Interrupted {
 struct Consuming {
   ports::ConsumerId consumer = 0;
 };
+struct Unreadable {
+  ports::ConsumerId consumer = 0;
+  std::string why;
+};
 struct Refused {
   ports::ConsumerId consumer = 0;
   Error why;
@@ -40,7 +45,8 @@ struct Closed {
 struct Call {
   std::move_only_function<void()> work;
 };
-using Event = std::variant<Answer, Received, Interrupted, Consuming, Refused, Closed, Call>;
+using Event =
+    std::variant<Answer, Received, Interrupted, Consuming, Refused, Unreadable, Closed, Call>;
 
 // Events on their way to the loop: one wake-up for all that has gathered. What is left when the
 // broker is gone is dropped.

@@ -56,6 +56,28 @@ std::string usual_management_url(const Location& at) {
   return at.tls ? "https://" + host + ":15671" : "http://" + host + ":15672";
 }
 
+ManagementApi management_api(const Options& options) {
+  ManagementApi api{.user = options.at.user, .password = options.at.password};
+  std::string_view url = options.management;
+  const std::string usual = usual_management_url(options.at);
+  if (url.empty()) url = usual;
+  url = url.substr(0, url.find_first_of("?#"));  // which may be a secret, and is of no use here
+  while (url.ends_with('/'))
+    url.remove_suffix(1);
+  const std::size_t host = url.find("://") == std::string_view::npos ? 0 : url.find("://") + 3;
+  const std::size_t at = url.substr(0, url.find('/', host)).rfind('@');
+  if (at == std::string_view::npos || at < host) {
+    api.url = url;
+    return api;
+  }
+  const std::string_view who = url.substr(host, at - host);
+  const std::size_t colon = std::min(who.find(':'), who.size());
+  api.user = percent_decoded(who.substr(0, colon)).value_or("");
+  api.password = percent_decoded(who.substr(std::min(colon + 1, who.size()))).value_or("");
+  api.url = std::string(url.substr(0, host)) + std::string(url.substr(at + 1));
+  return api;
+}
+
 Result<std::optional<ports::QueueFacts>> read_queue(std::string_view json, int broker_version) {
   if (wire::syntax_fault(json, kDeepest)) {
     return fail(ErrorCode::unavailable, kAskOperation, "its answer is not JSON");
@@ -99,7 +121,7 @@ struct Management::Asking {
 Management::Management(ports::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options),
-      url_(options.management.empty() ? usual_management_url(options.at) : options.management),
+      api_(management_api(options)),
       client_(io::HttpClient::start(loop,
                                     {.ca_file = options.ca_file, .user_agent = options.client})) {}
 
@@ -107,11 +129,8 @@ Management::~Management() = default;
 
 void Management::queue(const std::string& name, int broker_version, Then then) {
   auto asking = std::make_shared<Asking>();
-  std::string_view base = url_;
-  while (base.ends_with('/'))
-    base.remove_suffix(1);
-  asking->url = std::string(base) + "/api/queues/" + percent_encoded(options_.at.vhost) + '/' +
-                percent_encoded(name);
+  asking->url =
+      api_.url + "/api/queues/" + percent_encoded(options_.at.vhost) + '/' + percent_encoded(name);
   asking->broker_version = broker_version;
   asking->then = std::move(then);
   ask(std::move(asking));
@@ -125,7 +144,7 @@ void Management::ask(std::shared_ptr<Asking> asking) {
                           .connect_timeout = kConnectTimeout,
                           .guard = any_address()};
   std::string credentials = "Basic ";
-  wire::append_base64(credentials, options_.at.user + ':' + options_.at.password);
+  wire::append_base64(credentials, api_.user + ':' + api_.password);
   request.headers = {{"Authorization", std::move(credentials)}};
   client_->send(std::move(request),
                 [this, asking](const io::HttpResult& result) { answered(asking, result); });
@@ -133,12 +152,12 @@ void Management::ask(std::shared_ptr<Asking> asking) {
 
 void Management::answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result) {
   const auto give_up = [&](ErrorCode code, const std::string& what) {
-    asking->then(fail(code, kAskOperation, url_ + ": " + what));
+    asking->then(fail(code, kAskOperation, api_.url + ": " + what));
   };
   if (!result) return give_up(ErrorCode::unavailable, result.error().message);
   if (result->status == 401) {
     return give_up(ErrorCode::unavailable,
-                   "it refuses user " + options_.at.user + " (which needs the tag management)");
+                   "it refuses user " + api_.user + " (which needs the tag management)");
   }
   if (result->status != 200) {
     return give_up(ErrorCode::unavailable, "it answers " + std::to_string(result->status));

@@ -19,6 +19,14 @@ namespace holdfast::brokers::rabbitmq {
 // Where the management API of that broker usually is: the same host, port 15672, or 15671 with TLS.
 [[nodiscard]] std::string usual_management_url(const Location& at);
 
+// Where the API is, and who asks: the user of its URL, or else that of the broker.
+struct ManagementApi {
+  std::string url = {};  // without user and password
+  std::string user = {};
+  std::string password = {};
+};
+[[nodiscard]] ManagementApi management_api(const Options& options);
+
 // What the API says of a queue, read from its answer. Nothing: it does not know its policies yet,
 // which takes it some seconds after a queue was declared.
 [[nodiscard]] Result<std::optional<ports::QueueFacts>> read_queue(std::string_view json,
@@ -44,7 +52,7 @@ class Management {
 
   ports::Loop& loop_;
   const Options& options_;
-  const std::string url_;
+  const ManagementApi api_;
   std::vector<std::unique_ptr<ports::Loop::Timer>> again_;  // a few for each queue
   Result<io::HttpClient> client_;
 };

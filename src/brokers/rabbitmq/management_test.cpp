@@ -56,6 +56,18 @@ TEST(Management, refuses_what_is_no_answer_of_that_api) {
     EXPECT_FALSE(read_queue(text, 3)) << text;
 }
 
+TEST(Management, is_asked_by_the_user_of_its_own_url_if_that_names_one) {
+  const auto api = management_api({.at = {.host = "rabbit", .user = "app", .password = "secret"},
+                                   .management = "http://watch:w%40rd@rabbit:15672/"});
+  EXPECT_EQ(api.url, "http://rabbit:15672");
+  EXPECT_EQ(api.user, "watch");
+  EXPECT_EQ(api.password, "w@rd");
+  const auto same = management_api({.at = {.host = "rabbit", .user = "app", .password = "secret"},
+                                    .management = "https://rabbit/behind/a@b"});
+  EXPECT_EQ(same.url, "https://rabbit/behind/a@b");
+  EXPECT_EQ(same.user, "app");
+}
+
 TEST(Management, is_usually_beside_the_broker) {
   EXPECT_EQ(usual_management_url({.host = "rabbit"}), "http://rabbit:15672");
   EXPECT_EQ(usual_management_url({.tls = true, .host = "::1"}), "https://[::1]:15671");

@@ -48,7 +48,7 @@ bool has_too_long_text(const ports::Message& message) {
 }  // namespace
 
 PublishLine::PublishLine(Parts parts)
-    : Line(std::move(parts), "publish"), proven_{""}, declarer_(kPublishDeclareChannel) {
+    : Line(std::move(parts), "publish"), declarer_(kPublishDeclareChannel) {
   start();
 }
 
@@ -135,7 +135,7 @@ void PublishLine::on_lost(const Error& why, bool was_up) {
   state_ = State::closed;
   returning_.reset();
   delays_.forget_all();
-  proven_ = {""};
+  proven_.clear();
   if (blocked_since_) on_unblocked();
   answer_all_in_flight(Fate::unknown, publish_error(why.code, why.message));
   declarer_.on_lost(why);

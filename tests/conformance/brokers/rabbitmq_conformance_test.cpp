@@ -9,15 +9,18 @@
 namespace holdfast::conformance::rabbitmq_conformance_test {
 namespace {
 
-BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues) {
+BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues,
+                         Duration heartbeat = brokers::rabbitmq::Options().heartbeat) {
   return {.name = std::move(name),
           .open =
-              [](ports::Loop& loop, Logger log) {
+              [heartbeat](ports::Loop& loop, Logger log) {
                 const char* const url = std::getenv("HOLDFAST_RABBITMQ");
                 const auto at = brokers::rabbitmq::parse_location(url ? url : "");
                 EXPECT_TRUE(at) << "HOLDFAST_RABBITMQ is not set: tests/support/rabbitmq.py run";
                 return brokers::rabbitmq::open(
-                    loop, {.at = at.value_or(brokers::rabbitmq::Location())}, log);
+                    loop,
+                    {.at = at.value_or(brokers::rabbitmq::Location()), .heartbeat = heartbeat},
+                    log);
               },
           .queues = queues};
 }
@@ -28,10 +31,13 @@ INSTANTIATE_TEST_SUITE_P(
                       rabbitmq_kind("RabbitMqQuorum", ports::QueueWish::Kind::quorum)),
     name_of_broker);
 
-// What only RabbitMQ has.
+// What only RabbitMQ has. Without heartbeats: they would wake a line that has gone to sleep.
 class RabbitMqOnly : public ::testing::Test {
  protected:
-  RabbitMqOnly() : world(rabbitmq_kind("", ports::QueueWish::Kind::classic).open) {}
+  static BrokerWorld::Open open() {
+    return rabbitmq_kind("", ports::QueueWish::Kind::classic, Duration::zero()).open;
+  }
+  RabbitMqOnly() : world(open()) {}
 
   Result<ports::QueueFacts> inspect(const std::string& queue) {
     std::optional<Result<ports::QueueFacts>> answer;
@@ -91,6 +97,97 @@ TEST_F(RabbitMqOnly, P4_takes_no_more_than_so_many_bytes) {
   }
   world.close(consumer);
   EXPECT_TRUE(world.has_ready(queue, 0));
+}
+
+// All of it was read at once, so nothing more comes from the broker that would wake the line.
+TEST_F(RabbitMqOnly, P4_goes_on_with_what_it_has_read_already) {
+  const auto queue = world.new_queue(ports::QueueWish::Kind::classic);
+  std::vector<ports::Outgoing> all(40);
+  for (ports::Outgoing& one : all)
+    one = {.to = {.routing_key = queue}, .message = {.body = std::string(100, 'x'), .headers = {}}};
+  ASSERT_EQ(world.publish_all(std::move(all)).size(), 40U);
+  Recorder recorder;
+  const auto consumer =
+      world.broker->consume({.queue = queue, .prefetch = 40, .most_bytes = 400}, recorder);
+  world.loop.run_for(std::chrono::milliseconds(200));  // all of it is at hand
+  for (std::size_t done = 0; done < 40; ++done) {
+    ASSERT_TRUE(world.until([&] { return recorder.got.size() > done; })) << done;
+    world.broker->acknowledge(consumer, recorder.got[done].tag);
+  }
+  world.close(consumer);
+}
+
+TEST_F(RabbitMqOnly, is_drained_when_less_has_come_than_may) {
+  const auto queue = world.new_queue(ports::QueueWish::Kind::quorum);
+  world.publish(queue, "one");
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = queue, .prefetch = 10}, recorder);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 1; }));
+  bool drained = false;
+  world.broker->drain(consumer, [&] { drained = true; });
+  ASSERT_TRUE(world.until([&] { return drained; }));
+  world.close(consumer);
+}
+
+// P5: what was withheld while the name was cancelled. If the connection is lost, it stays gone.
+TEST_F(RabbitMqOnly, P5_writes_acknowledgements_again_after_its_prefetch_was_lowered) {
+  const auto queue = world.new_queue(ports::QueueWish::Kind::quorum);
+  for (int number = 0; number < 12; ++number)
+    world.publish(queue, "x");
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = queue, .prefetch = 8}, recorder);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 8; }));
+  world.broker->set_prefetch(consumer, 1);
+  for (std::size_t done = 0; done < 10; ++done) {
+    ASSERT_TRUE(world.until([&] { return recorder.got.size() > done; })) << done;
+    world.broker->acknowledge(consumer, recorder.got[done].tag);
+  }
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 11; }));
+  world.broker.reset();
+  BrokerWorld after(open());
+  EXPECT_TRUE(after.has_ready(queue, 2));
+}
+
+// Acknowledges what comes at once, so that always more is on its way.
+class Greedy final : public ports::Receiver {
+ public:
+  void received(std::vector<Delivery> deliveries) override {
+    count += deliveries.size();
+    for (const Delivery& delivery : deliveries)
+      broker->acknowledge(consumer, delivery.tag);
+  }
+  void interrupted(const Error&) override {}
+  void consuming() override {}
+  void refused(const Error&) override {}
+
+  ports::Broker* broker = nullptr;
+  ports::ConsumerId consumer = 0;
+  std::size_t count = 0;
+};
+
+// P5
+TEST_F(RabbitMqOnly, P5_drains_without_returning_what_is_on_its_way) {
+  constexpr std::size_t kMessages = 3000;
+  const auto queue = world.new_queue(ports::QueueWish::Kind::quorum);
+  std::vector<ports::Outgoing> all(kMessages);
+  for (ports::Outgoing& one : all)
+    one = {.to = {.routing_key = queue}, .message = {.body = "x", .headers = {}}};
+  ASSERT_EQ(world.publish_all(std::move(all)).size(), kMessages);
+  std::size_t count = 0;
+  for (int time = 0; time < 4; ++time) {
+    Greedy greedy;
+    greedy.broker = world.broker.get();
+    greedy.consumer = world.broker->consume({.queue = queue, .prefetch = 200}, greedy);
+    ASSERT_TRUE(world.until([&] { return greedy.count >= 300; }));
+    bool drained = false;
+    world.broker->drain(greedy.consumer, [&] { drained = true; });
+    ASSERT_TRUE(world.until([&] { return drained; }));
+    world.close(greedy.consumer);
+    count += greedy.count;
+  }
+  ASSERT_LT(count, kMessages);
+  for (const Delivery& delivery : world.take_out(queue, kMessages - count))
+    ASSERT_FALSE(ports::number_of(delivery.message.headers, "x-delivery-count"));
 }
 
 }  // namespace
