@@ -241,11 +241,11 @@ class LanesTest(unittest.TestCase):
         script = f"trap '' TERM; exec 9>{lock}; flock 9; touch {lock}.held; sleep 60"
         lanes = Lanes([Stage("one", "", [self.step("tests", TEST, script)])], os.path.join(self.folder, "logs"), print)
         running = threading.Thread(target=lanes.run, daemon=True)
-        running.start()
-        wait_until(lambda: os.path.exists(f"{lock}.held"))
         with mock.patch("steps._END_WITHIN_S", 0.2):
+            running.start()
+            wait_until(lambda: os.path.exists(f"{lock}.held"))
             lanes.stop()
-        running.join(20)
+            running.join(20)  # still patched: the lane itself ends a step that it had only just started
         self.assertFalse(running.is_alive())
         assert_released(self, lock)
 
