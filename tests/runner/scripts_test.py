@@ -363,13 +363,14 @@ class ScratchTest(unittest.TestCase):
 
     def test_removes_folders_that_nobody_may_change(self) -> None:
         program = ("import os, sys; sys.path.insert(0, sys.argv[1]); from scratch import Scratch\n"
+                   "if os.getuid() == 0:\n"  # which may change it all the same
+                   "    os.setgroups([]), os.setgid(65534), os.setuid(65534)  # only now: this tree may be closed to others\n"
                    "scratch = Scratch(sys.argv[2]); os.makedirs(f'{scratch.path}/one/two')\n"
                    "open(f'{scratch.path}/one/file', 'w').close(); os.chmod(f'{scratch.path}/one', 0o500)\n"
                    "os.chmod(f'{scratch.path}/one/two', 0); scratch.remove()")  # fmt: skip
-        nobody = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}  # root may change it all the same
         os.chmod(self.memory, 0o777)
         for run in range(2):  # the second one also finds what the first one may have left
-            done = subprocess.run([sys.executable, "-B", "-c", program, HERE, self.memory], **nobody,
+            done = subprocess.run([sys.executable, "-B", "-c", program, HERE, self.memory],
                                   capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
             self.assertEqual((done.returncode, done.stderr, os.listdir(self.memory)), (0, "", []), run)
 
