@@ -47,8 +47,8 @@ RUN_BEHIND_DASHES = """
 import subprocess
 failed = subprocess.run(sys.argv[sys.argv.index("--") + 1:]).returncode != 0
 """
-RUNNER = ("tests/runner/steps.py", "tests/runner/results.py", "tests/runner/summary.py", "tests/runner/scratch.py",
-          "tests/support/processes.py")  # fmt: skip
+RUNNER = ("tests/runner/steps.py", "tests/runner/ctest.py", "tests/runner/results.py", "tests/runner/summary.py",
+          "tests/runner/scratch.py", "tests/support/processes.py")  # fmt: skip
 
 
 def hear_signals() -> None:
@@ -57,7 +57,27 @@ def hear_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-class Test(Tree):
+class ScriptsTree(Tree):
+    def temporary(self) -> tuple[str, bool]:
+        """TMPDIR as a test saw it, and whether it was there."""
+        with open(self.at("temporary"), encoding="utf-8") as file:
+            path, there = file.read().split("|")
+        return path, there == "True"
+
+    def check_temporary_files(self, *command: str) -> None:
+        with mock.patch.dict(os.environ):
+            os.environ.pop("TMPDIR", None)  # of the run that this is part of
+            in_memory = Scratch()
+        self.addCleanup(in_memory.remove)
+        for fails in ("", "ctest"):
+            with self.subTest(fails):
+                self.run_script(*command, FAIL=fails)
+                path, there = self.temporary()
+                self.assertEqual((path.startswith("/dev/shm/holdfast-test-"), there), (in_memory.path is not None,) * 2)
+                self.assertFalse(os.path.exists(path))
+
+
+class Test(ScriptsTree):
     COPIED = ("scripts/test", *RUNNER)
     TOOLS = ("bin/cmake", "scripts/coverage", "tests/tidy/tidy.py", "tests/runner/used_files.py",
              "node_modules/.bin/tsc", "node_modules/.bin/prettier", "tests/install/check", "tests/package/check")
@@ -128,23 +148,8 @@ class Test(Tree):
                 self.assertEqual(code, 1)
                 self.assertRegex(said.splitlines()[-1], r"^\d+ passed, [1-9]\d* failed")
 
-    def temporary(self) -> tuple[str, bool]:
-        """TMPDIR as a test saw it, and whether it was there."""
-        with open(self.at("temporary"), encoding="utf-8") as file:
-            path, there = file.read().split("|")
-        return path, there == "True"
-
     def test_temporary_files_are_in_memory_and_gone_at_the_end(self) -> None:
-        with mock.patch.dict(os.environ):
-            os.environ.pop("TMPDIR", None)  # of the run that this is part of
-            in_memory = Scratch()
-        self.addCleanup(in_memory.remove)
-        for fails in ("", "ctest"):
-            with self.subTest(fails):
-                self.run_script("test", "tsan", FAIL=fails)
-                path, there = self.temporary()
-                self.assertEqual((path.startswith("/dev/shm/holdfast-test-"), there), (in_memory.path is not None,) * 2)
-                self.assertFalse(os.path.exists(path))
+        self.check_temporary_files("test", "tsan")
 
     def test_TMPDIR_of_the_user_is_used_and_kept(self) -> None:
         self.run_script("test", "tsan", TMPDIR=self.root)
@@ -187,10 +192,9 @@ with open("variables", "w") as file:
                 self.assertEqual(done.returncode, 1)
 
     def test_a_check_that_hangs_is_ended_and_named(self) -> None:
-        with open(self.at("scripts/test"), encoding="utf-8") as file:
+        with open(self.at("tests/runner/ctest.py"), encoding="utf-8") as file:
             text = file.read()
-        self.write("scripts/test", text.replace("HANGS_AFTER_S = 1500", "HANGS_AFTER_S = 1"))
-        os.chmod(self.at("scripts/test"), 0o755)
+        self.write("tests/runner/ctest.py", text.replace("HANGS_AFTER_S = 1500", "HANGS_AFTER_S = 1"))
         code, said = self.run_script("test", "rules", WAIT="tsc")
         self.assertEqual(code, 1)
         self.assertIn("did not end within 1 s", said)
@@ -400,7 +404,7 @@ class ScratchTest(unittest.TestCase):
         self.assertEqual(os.listdir(self.memory), [])
 
 
-class TestLong(Tree):
+class TestLong(ScriptsTree):
     COPIED = ("scripts/test-long", *RUNNER)
     TOOLS = ("bin/cmake", "bin/ctest", "scripts/lint", "scripts/fuzz", "tests/tidy/tidy.py", "tests/torture/torture.py",
              "tests/torture/redis_torture.py", "tests/system/http_torture_test.py", "tests/system/relayer_sqs_test.py",
@@ -409,6 +413,7 @@ class TestLong(Tree):
 
     def setUp(self) -> None:
         super().setUp()
+        self.stand_in("bin/ctest", CTEST)
         self.stand_in("tests/support/rabbitmq.py", RUN_BEHIND_DASHES)
         for name in ("amqp", "http"):
             self.write(f"tests/fuzz/{name}_fuzz.cpp", "")
@@ -526,10 +531,17 @@ with open("given-{name}", "w") as file:
         self.assertEqual((code, said.splitlines()[-1]), (0, "1 passed, 0 failed"))
         calls = [call for call in self.calls() if call.startswith("ctest --preset asan")]
         self.assertEqual(len(calls), 5)
-        self.assertEqual(said.count("beside other work"), 2 * 2, said)  # and once among the slowest
+        self.assertEqual(said.count("beside other work"), 2, said)
+        self.assertRegex(said, r"(?m)^repeat +\d+ +\d+ +10$")  # tests: five times two
         self.assertNotIn("left these running", said)
+
+    def test_temporary_files_of_repeated_tests_are_in_memory_too(self) -> None:
+        self.check_temporary_files("test-long", "repeat")
+
+    def test_a_test_that_fails_when_repeated_is_named(self) -> None:
         code, said = self.run_script("test-long", "repeat", FAIL="ctest")
         self.assertEqual((code, said.splitlines()[-1]), (1, "0 passed, 1 failed"))
+        self.assertRegex(said, r"FAILED: build/test-long/repeat\.run_1\.log\n +core_test\n")
 
     def test_no_history_is_simulated_twice_or_left_out(self) -> None:
         self.run_script("test-long", "simulation")
