@@ -183,9 +183,12 @@ Result<void> hand_in_lines(const SubmitOptions& options, std::istream& in, const
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
     texts[number] = line;
-    auto one = task_of_line(options, task, line, number);
-    const auto added = one ? upload.add(number, *std::move(one)) : Result<void>();
-    if (!one) upload.refuse(number, one.error().message);
+    Result<void> added;
+    if (auto one = task_of_line(options, task, line, number)) {
+      added = upload.add(number, *std::move(one));
+    } else {
+      upload.refuse(number, one.error().message);
+    }
     keep_refused();
     if (!added) return added;
     if (upload.first_unanswered() == 0) texts.clear();
