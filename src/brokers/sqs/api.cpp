@@ -104,12 +104,12 @@ void Api::call(Request request, Then then) {
 
 void Api::attempt(std::shared_ptr<Call> call) {
   if (!client_) {
-    loop_.post([call, why = client_.error()] {
+    loop_.post([call = std::move(call), why = client_.error()] {
       call->then(std::unexpected(Trouble{.kind = Trouble::Kind::unsent, .message = why.text()}));
     });
     return;
   }
-  credentials_->get([this, call](const Result<io::AwsCredentials>& found) {
+  credentials_->get([this, call = std::move(call)](const Result<io::AwsCredentials>& found) {
     if (found) return send(call, *found);
     call->then(
         std::unexpected(Trouble{.kind = Trouble::Kind::unsent, .message = found.error().text()}));
@@ -122,7 +122,7 @@ void Api::send(std::shared_ptr<Call> call, const io::AwsCredentials& credentials
       signed_request(endpoint_, options_.at.region, call->request, credentials, clock_.wall_now());
   request.connect_timeout = options_.connect_timeout;
   request.guard = guard_;
-  client_->send(std::move(request), [this, call](io::HttpResult result) {
+  client_->send(std::move(request), [this, call = std::move(call)](io::HttpResult result) {
     if (!result) return failed(call, trouble_of(result.error()));
     if (result->status != 200) return failed(call, trouble_of(*result, clock_.wall_now()));
     if (result->body.empty()) result->body = "{}";
@@ -143,7 +143,7 @@ void Api::failed(std::shared_ptr<Call> call, Trouble trouble) {
   const auto until =
       call->request.is_tried_again ? call->tries.failed(trouble) : std::optional<SteadyTime>();
   if (!until) return call->then(std::unexpected(std::move(trouble)));
-  at(*until, [this, call] { attempt(call); });
+  at(*until, [this, call = std::move(call)]() mutable { attempt(std::move(call)); });
 }
 
 void Api::at(SteadyTime when, ports::Loop::Work work) {

@@ -123,10 +123,9 @@ class Sqs final : public ports::Broker {
 
   void publish(ports::Outgoing outgoing, std::move_only_function<void(ports::Sent)> then) override {
     ask([outgoing = std::move(outgoing), then = std::move(then)](Side& side) mutable {
-      side.sender.publish(std::move(outgoing),
-                          [&side, then = std::move(then)](ports::Sent sent) mutable {
-                            side.tell(std::move(then), std::move(sent));
-                          });
+      side.sender.publish(outgoing, [&side, then = std::move(then)](ports::Sent sent) mutable {
+        side.tell(std::move(then), std::move(sent));
+      });
     });
   }
 

@@ -145,17 +145,16 @@ void Consumer::put_off(Arrival arrival, Duration rest) {
     return;
   }
   ports::remove_field(arrival.message.headers, "x-delivery-count");
-  ports::Outgoing copy{.to = {.exchange = {}, .routing_key = intake_.queue},
-                       .message = std::move(arrival.message),
-                       .delay = rest};
+  const ports::Outgoing copy{.to = {.exchange = {}, .routing_key = intake_.queue},
+                             .message = std::move(arrival.message),
+                             .delay = rest};
   ++errands_;
-  parts_.sender.publish(std::move(copy),
-                        [this, receipt = arrival.receipt](const ports::Sent& sent) {
-                          --errands_;
-                          // Not confirmed: the original comes again when its time is over.
-                          if (sent.fate == ports::Fate::confirmed) remove(receipt);
-                          end_if_done();
-                        });
+  parts_.sender.publish(copy, [this, receipt = arrival.receipt](const ports::Sent& sent) {
+    --errands_;
+    // Not confirmed: the original comes again when its time is over.
+    if (sent.fate == ports::Fate::confirmed) remove(receipt);
+    end_if_done();
+  });
 }
 
 void Consumer::failed(const Trouble& trouble) {

@@ -41,7 +41,7 @@ Sender::Sender(Api& api, Queues& queues)
       policy_(request_policy(api.options(), api.clock())),
       ids_(system_random()) {}
 
-void Sender::publish(ports::Outgoing outgoing, Then then) {
+void Sender::publish(const ports::Outgoing& outgoing, Then then) {
   const std::string queue = outgoing.to.routing_key;
   auto letter = letter_of(outgoing);
   if (!letter) {

@@ -32,7 +32,7 @@ class Sender {
 
   Sender(Api& api, Queues& queues);
 
-  void publish(ports::Outgoing outgoing, Then then);
+  void publish(const ports::Outgoing& outgoing, Then then);
 
  private:
   struct Letter {

@@ -113,7 +113,7 @@ void Topologies::make_sure(const std::string& queue, std::move_only_function<voi
 
 void Topologies::next(std::shared_ptr<Work> work) {
   if (work->at == work->wishes.size()) {
-    api_.loop().post([work] { work->then(std::move(work->opened)); });
+    api_.loop().post([work = std::move(work)] { work->then(std::move(work->opened)); });
     return;
   }
   const ports::QueueWish& wish = work->wishes[work->at];
@@ -127,11 +127,11 @@ void Topologies::next(std::shared_ptr<Work> work) {
 
 void Topologies::with_dead_letter(std::shared_ptr<Work> work,
                                   std::optional<QueueFacts> dead_letter) {
-  const ports::QueueWish& wish = work->wishes[work->at];
+  const std::string queue = work->wishes[work->at].name;
   std::optional<std::string> arn;
   if (dead_letter && !dead_letter->arn.empty()) arn = dead_letter->arn;
-  look(wish.name, dead_letters_.contains(wish.name), arn,
-       [this, work, dead_letter = std::move(dead_letter)](const Facts& facts) {
+  look(queue, dead_letters_.contains(queue), std::move(arn),
+       [this, work = std::move(work), dead_letter = std::move(dead_letter)](const Facts& facts) {
          if (!facts) return work->then(std::unexpected(facts.error().error("open")));
          const ports::QueueWish& wished = work->wishes[work->at];
          if (!*facts)
@@ -140,7 +140,7 @@ void Topologies::with_dead_letter(std::shared_ptr<Work> work,
        });
 }
 
-void Topologies::found(std::shared_ptr<Work> work, std::vector<std::string> details) {
+void Topologies::found(std::shared_ptr<Work> work, const std::vector<std::string>& details) {
   ports::Opened::One one{.queue = work->wishes[work->at].name};
   if (!details.empty()) {
     one.found = ports::QueueFound::otherwise;

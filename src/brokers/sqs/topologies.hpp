@@ -56,7 +56,7 @@ class Topologies {
 
   void next(std::shared_ptr<Work> work);
   void with_dead_letter(std::shared_ptr<Work> work, std::optional<QueueFacts> dead_letter);
-  void found(std::shared_ptr<Work> work, std::vector<std::string> details);
+  void found(std::shared_ptr<Work> work, const std::vector<std::string>& details);
   // Made if it is not there, as far as it may be.
   void look(const std::string& queue, bool is_dead_letter, std::optional<std::string> redrive_arn,
             FactsThen then);
