@@ -34,7 +34,7 @@ void AuditLog::note(AuditEntry entry, std::move_only_function<void()> then) {
           log.log(Level::error, "audit.lost", "an entry of the audit could not be kept",
                   {{"error", answer.error().text()}});
         }
-        then();
+        if (then) then();
       });
 }
 

@@ -24,7 +24,7 @@ class AuditLog {
 
   // Its id and time are made here. `then` comes when it is durable, or cannot be: the action has
   // been carried out by then, so that is logged, and no reason to call it failed.
-  void note(AuditEntry entry, std::move_only_function<void()> then = [] {});
+  void note(AuditEntry entry, std::move_only_function<void()> then = nullptr);
 
   void page(std::size_t limit, std::string cursor,
             std::move_only_function<void(Result<AuditPage>)> then);
