@@ -31,7 +31,7 @@ void note_all(ports::AuditReport& report, Reply told, std::size_t from) {
       note(report, std::move(what), "", repaired);
     } else {
       const std::string id = task_id(told[at].text()).text();
-      note(report, "task " + id + " " + what, id, repaired);
+      note(report, fmt::format("task {} {}", id, what), id, repaired);
     }
   }
 }

@@ -417,7 +417,7 @@ Course course_of(const ports::Change::One& one, const Claimed& claimed) {
 
 void append_course(WordList& words, const Course& course, std::size_t many,
                    std::string_view example) {
-  add_number(words, course.queue);
+  add_number(words, static_cast<std::int64_t>(course.queue));
   if (course.again) {
     words.add("");
     words.add("again");
@@ -425,7 +425,7 @@ void append_course(WordList& words, const Course& course, std::size_t many,
     add_number(words, course.priority);
     add_number(words, static_cast<int>(course.to));
   }
-  add_number(words, many);
+  add_number(words, static_cast<std::int64_t>(many));
   if (course.group) {
     append_1(words.bytes(), static_cast<std::uint8_t>(course.to));
     append_8(words.bytes(), course.group->value());

@@ -340,6 +340,7 @@ Result<ports::List::Answer> RedisStore::list(const ports::List& verb) {
 // Of what is told only, not of all that was looked at. What is gone meanwhile is not told.
 Result<ports::List::Answer> RedisStore::with_payloads(ports::List::Answer page) {
   std::vector<Found> found;
+  found.reserve(page.tasks.size());
   for (const ports::TaskRecord& task : page.tasks)
     found.push_back({.id = task.id, .place = {}});
   auto records = fetch(found, Told::in_full);

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -32,7 +32,7 @@ Result<void> back_up(Database& database, const std::string& path, const std::str
   std::remove(to.c_str());
   // Made by us, so that nobody else can read it, not even for a moment.
   const int made = ::open(to.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (made < 0) return failed(path, to, std::strerror(errno));
+  if (made < 0) return failed(path, to, std::generic_category().message(errno));
   ::close(made);
   try {
     Database copy(to, Database::Mode::write);

@@ -46,6 +46,15 @@ int errno_of_log(sqlite3* handle) {
   return told == SQLITE_OK ? last : 0;
 }
 
+// Closes what could not be opened; says why.
+SqlError closed(sqlite3* handle, int code) {
+  SqlError error(handle ? sqlite3_extended_errcode(handle) : code,
+                 handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code),
+                 handle ? sqlite3_system_errno(handle) : 0);
+  sqlite3_close(handle);
+  return error;
+}
+
 }  // namespace
 
 // SQLite itself takes only ENOSPC for a lack of room.
@@ -78,13 +87,7 @@ Database::Database(const std::string& path, Mode mode, const std::string& vfs)
   // Each connection belongs to one thread, so SQLite's own locks would only cost.
   const int code = sqlite3_open_v2(name.c_str(), &handle_, access_of(mode) | SQLITE_OPEN_NOMUTEX,
                                    vfs.empty() ? nullptr : vfs.c_str());
-  if (code != SQLITE_OK) {
-    const SqlError error(handle_ ? sqlite3_extended_errcode(handle_) : code,
-                         handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code),
-                         handle_ ? sqlite3_system_errno(handle_) : 0);
-    sqlite3_close(handle_);
-    throw error;
-  }
+  if (code != SQLITE_OK) throw closed(handle_, code);
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1024, 256);
   // SQLite's own checkpoints are such a hook too, so this takes their place: the writer makes them,

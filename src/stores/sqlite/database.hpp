@@ -162,8 +162,10 @@ class Statement {
 
   template <class... Values>
   void bind_all(const Values&... values) {
-    int index = 0;
-    (bind(++index, values), ...);
+    if constexpr (sizeof...(values) > 0) {
+      int index = 0;
+      (bind(++index, values), ...);
+    }
   }
   template <std::integral T>
   void bind(int index, T value) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -50,7 +49,8 @@ class TemporaryCopy {
   static Result<TemporaryCopy> of(const std::string& path) {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "holdfast-verify-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return failed(path, name, std::strerror(errno));
+    if (::mkdtemp(name.data()) == nullptr)
+      return failed(path, name, std::generic_category().message(errno));
     TemporaryCopy copy(name);
     for (const char* suffix : {"", "-wal"}) {
       fs::copy_file(path + suffix, copy.path() + suffix, error);

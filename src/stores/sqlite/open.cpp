@@ -1,7 +1,7 @@
 #include "stores/sqlite/open.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ Result<bool> make_private_file(const std::string& path) {
   }
   if (errno == EEXIST) return false;
   return fail(ErrorCode::unavailable, "open " + path,
-              std::string("cannot be made: ") + std::strerror(errno));
+              std::string("cannot be made: ") + std::generic_category().message(errno));
 }
 
 void prepare(Database& database, const std::string& synchronous) {

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ Result<void> lock_for(int file, int how, const std::string& path, Clock& clock) 
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
       return fail(ErrorCode::unavailable, "open " + path,
-                  "cannot lock " + lock_path(path) + ": " + std::strerror(errno));
+                  "cannot lock " + lock_path(path) + ": " + std::generic_category().message(errno));
     }
     const OwnerLock::Owner owner = read_owner(file);
     if ((owner.pid > 0 && is_running(owner.pid)) || clock.now() >= until)
@@ -97,8 +97,9 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
   const int file =
       ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (file < 0) {
-    return fail(ErrorCode::unavailable, "open " + path,
-                "cannot make the lock file " + name + ": " + std::strerror(errno));
+    return fail(
+        ErrorCode::unavailable, "open " + path,
+        "cannot make the lock file " + name + ": " + std::generic_category().message(errno));
   }
   OwnerLock lock(file);
   if (const auto locked = lock_for(file, LOCK_EX, path, clock); !locked)
@@ -108,8 +109,9 @@ Result<OwnerLock> OwnerLock::take(const std::string& path, const std::string& ad
   const bool written = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) ==
                                                         static_cast<ssize_t>(text.size());
   if (!written) {
-    return fail(ErrorCode::exhausted, "open " + path,
-                "cannot write the lock file " + name + ": " + std::strerror(errno));
+    return fail(
+        ErrorCode::exhausted, "open " + path,
+        "cannot write the lock file " + name + ": " + std::generic_category().message(errno));
   }
   return lock;
 }
@@ -119,7 +121,8 @@ Result<OwnerLock> OwnerLock::share(const std::string& path, Clock& clock) {
   if (lock.file_ < 0) {
     if (errno == ENOENT) return lock;
     return fail(ErrorCode::unavailable, "open " + path,
-                "cannot read the lock file " + lock_path(path) + ": " + std::strerror(errno));
+                "cannot read the lock file " + lock_path(path) + ": " +
+                    std::generic_category().message(errno));
   }
   if (const auto locked = lock_for(lock.file_, LOCK_SH, path, clock); !locked)
     return std::unexpected(locked.error());
