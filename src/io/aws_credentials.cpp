@@ -158,11 +158,18 @@ struct AwsCredentialsProvider::State : std::enable_shared_from_this<State> {
     });
   }
 
+  // What was found from now on; if nothing was, what there is, as long as it lasts.
+  Result<AwsCredentials> newest(Result<Found> found) {
+    if (found) {
+      current = *std::move(found);
+    } else if (!lasts(Duration::zero())) {
+      return std::unexpected(std::move(found).error());
+    }
+    return current->credentials;
+  }
+
   void fetched(Result<Found> found) {
-    if (found) current = *std::move(found);
-    const bool usable = found.has_value() || lasts(Duration::zero());
-    const Result<AwsCredentials> answer =
-        usable ? Result<AwsCredentials>(current->credentials) : std::unexpected(found.error());
+    const Result<AwsCredentials> answer = newest(std::move(found));
     const std::weak_ptr<State> self = weak_from_this();
     for (Then& then : std::exchange(waiting, {})) {
       if (const auto alive = self.lock(); !alive || alive->is_over) return;

@@ -14,6 +14,7 @@ std::unexpected<Error> not_there(std::string what) {
 }
 
 std::string words_of_loader() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc has one text for each thread
   const char* const words = ::dlerror();
   return words ? words : "unknown error";
 }

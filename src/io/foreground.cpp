@@ -15,6 +15,7 @@ Result<int> run_in_foreground(std::span<const std::string> words) {
   if (words.empty()) return fail(ErrorCode::invalid_argument, "run", "no program is named");
   std::vector<std::string> copies(words.begin(), words.end());
   std::vector<char*> arguments;
+  arguments.reserve(copies.size() + 1);
   for (std::string& word : copies)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);

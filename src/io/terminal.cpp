@@ -192,7 +192,7 @@ Terminal::Input Terminal::wait(Duration most) {
     if (gone || (watched[0].revents & (POLLHUP | POLLERR)) != 0) input.ended = true;
   }
   if (watched[1].revents == 0) return input;
-  std::array<char, 64> told{};
+  std::array<unsigned char, 64> told{};
   const ssize_t size = ::read(shared().hears.get(), told.data(), told.size());
   for (ssize_t i = 0; i < size; ++i) {
     const int signal = told[static_cast<std::size_t>(i)];

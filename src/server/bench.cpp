@@ -120,6 +120,7 @@ Result<Hooked> hooks(const Options& options, std::size_t count, std::size_t in_f
   if (!port) return std::unexpected(port.error());
   io::raise_file_limit();
   // Signed, as users are told to.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the threads of the server are not there yet
   ::setenv("HOLDFAST_BENCH_SECRET", "a-secret-for-the-benchmark", 1);
   const auto service =
       serve(options, fmt::format("[queue.default]\nconcurrency = {}\n"

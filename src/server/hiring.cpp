@@ -91,6 +91,7 @@ Result<std::shared_ptr<const Classifier>> classifier_of(const config::Task& task
 
 Result<std::shared_ptr<const io::AddressGuard>> guard_of(const config::Webhook& webhook) {
   std::vector<std::string> allowed;
+  allowed.reserve(webhook.allow.size());
   for (const config::Network& network : webhook.allow)
     allowed.push_back(network.text());
   auto made = io::AddressGuard::make(allowed);

@@ -113,12 +113,16 @@ Result<void> Service::Parts::start() {
   node::Node::Work all = work();
   Result<void> hired;
   node->on_loop([&] {
-    auto types = types_of(config, nullptr);
-    if (types) all.types = *std::move(types);
-    if (!types) hired = std::unexpected(std::move(types).error());
-    auto carried = carriages_of(config, node->loop(), options.log, all.on_broken);
-    if (carried) all.carried = *std::move(carried);
-    if (!carried) hired = std::unexpected(std::move(carried).error());
+    if (auto types = types_of(config, nullptr)) {
+      all.types = *std::move(types);
+    } else {
+      hired = std::unexpected(std::move(types).error());
+    }
+    if (auto carried = carriages_of(config, node->loop(), options.log, all.on_broken)) {
+      all.carried = *std::move(carried);
+    } else {
+      hired = std::unexpected(std::move(carried).error());
+    }
   });
   if (!hired) return hired;
   if (auto started = node->start_work(std::move(all)); !started) return started;
