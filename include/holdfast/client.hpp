@@ -105,7 +105,8 @@ class Client {
   using Answers = std::vector<Result<void>>;
   [[nodiscard]] Result<Answers> replay(std::span<const TaskId> ids, Replay options);
   // `reason`: kept in the history of each, and in the audit.
-  [[nodiscard]] Result<Answers> discard(std::span<const TaskId> ids, std::string reason = {});
+  [[nodiscard]] Result<Answers> discard(std::span<const TaskId> ids,
+                                        const std::string& reason = {});
 
   // What is to be different in a copy of a failed or dead task; what is not given stays.
   struct Edit {

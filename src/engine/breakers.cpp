@@ -47,6 +47,7 @@ Breaker* Breakers::find(const std::string& dependency) const {
 
 std::vector<const Breaker*> Breakers::all() const {
   std::vector<const Breaker*> all;
+  all.reserve(breakers_.size());
   for (const auto& [name, breaker] : breakers_)
     all.push_back(breaker.get());
   return all;

@@ -216,7 +216,7 @@ void Carrier::consuming() {
 
 void Carrier::adopt(std::vector<Foreign> foreign) {
   ports::Submit submit;
-  for (Foreign& one : foreign) {
+  for (const Foreign& one : foreign) {
     ports::NewTask task = adopted(one.delivery, carriage_.queue, carriage_.foreign_type);
     task.id = one.id.value_or(TaskId());
     if (one.id) {

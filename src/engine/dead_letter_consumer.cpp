@@ -92,8 +92,8 @@ void DeadLetterConsumer::closed() {
 void DeadLetterConsumer::poll() {
   poll_timer_ = floor_.parts.loop.after(rule_.poll, [this] { poll(); });
   if (floor_.broken()) return;
-  for (Letter& letter : std::exchange(later_, {}))
-    take(std::move(letter));
+  for (const Letter& letter : std::exchange(later_, {}))
+    take(letter);
   survey();
 }
 
@@ -186,7 +186,7 @@ void DeadLetterConsumer::interrupted(const Error& why) {
 
 void DeadLetterConsumer::take(Letter letter) {
   ++under_way_;
-  look(std::move(letter));
+  look(letter);
 }
 
 void DeadLetterConsumer::look(Letter letter) {
@@ -233,7 +233,7 @@ void DeadLetterConsumer::found(Letter letter, ports::Find::Answer record) {
     case core::State::dead: break;
   }
   Decision decision = decide(letter, *record, *rule);
-  carry_out(std::move(letter), *std::move(record), std::move(decision));
+  carry_out(letter, *std::move(record), std::move(decision));
 }
 
 // A message of a task that goes on, with another message: its dead letter, from before it was

@@ -156,10 +156,13 @@ void Expiry::surveyed() {
   if (round_.trouble) return not_spilled();
   if (!spills() || round_.spilled == 0) return remove();
   floor_.parts.spill->keep(floor_.guarded([this](Result<std::string> kept) {
+    if (kept && !round_.trouble) {
+      round_.heap = *std::move(kept);
+      if (!stopped_) remove();
+      return;
+    }
     if (!kept) round_.trouble = std::move(kept).error();
-    if (round_.trouble) return not_spilled();
-    round_.heap = *std::move(kept);
-    if (!stopped_) remove();
+    not_spilled();
   }));
 }
 

@@ -97,12 +97,12 @@ Engine::Ticket Lending::lend(Engine::Loan loan, Engine::Lent then) {
   }
   const std::string queue = loan.queue;
   Desk& desk = desks_[queue];
-  Waiting& waiting =
-      desk.waiting.emplace_back(Waiting{.ticket = ticket, .loan = loan, .then = std::move(then)});
-  waiting.patient = loan.wait > Duration::zero();
+  Waiting& waiting = desk.waiting.emplace_back(
+      Waiting{.ticket = ticket, .loan = std::move(loan), .then = std::move(then)});
+  waiting.patient = waiting.loan.wait > Duration::zero();
   if (waiting.patient) {
     waiting.patience = floor_.parts.loop.after(
-        loan.wait, [this, queue, ticket] { out_of_patience(queue, ticket); });
+        waiting.loan.wait, [this, queue, ticket] { out_of_patience(queue, ticket); });
   }
   ask(queue, desk, waiting);
   return ticket;

@@ -55,10 +55,12 @@ void Rescuer::found(ports::Asked<ports::Overdue>& asked) {
   std::vector<ports::Held> alive;
   for (ports::TaskRecord& record : *asked.answer) {
     const ports::Held claim{record.id, record.task.token};
-    if (record.owner == floor_.options.owner && floor_.runs.find(claim)) {
-      alive.push_back(claim);  // the clock was set, or the store was away: it runs on
-    } else if (first_ && record.owner.starts_with(ports::kAway)) {
-      alive.push_back(claim);  // nobody was here to extend it: its worker gets time to find us
+    // The clock was set, or the store was away.
+    const bool runs_on = record.owner == floor_.options.owner && floor_.runs.find(claim);
+    // Nobody was here to extend it: its worker gets time to find us.
+    const bool is_away = first_ && record.owner.starts_with(ports::kAway);
+    if (runs_on || is_away) {
+      alive.push_back(claim);
     } else {
       lost.push_back(std::move(record));
     }

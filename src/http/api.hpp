@@ -49,7 +49,7 @@ class Api {
   void add_claims(Routes& routes);
   void add_health(Routes& routes);
 
-  void submit(Request request, Reply reply);
+  void submit(const Request& request, Reply reply);
   void find(const Request& request, Reply reply);
   void list(const Request& request, Reply reply, bool dead_only);
   void search(const TaskFilter& filter, bool dead_only, Reply reply);
@@ -57,7 +57,7 @@ class Api {
   enum class Fate : std::uint8_t { replay, discard };
   void decide_dead(const Request& request, Fate fate, Reply reply);
   struct Wanted;
-  void decide_each(std::vector<TaskId> ids, Wanted wanted, std::string next, Reply reply);
+  void decide_each(const std::vector<TaskId>& ids, Wanted wanted, std::string next, Reply reply);
   void cancel(const Request& request, Reply reply);
   void replay(const Request& request, Reply reply);
   void queues(Reply reply);

@@ -127,7 +127,7 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
       .reason = std::move(read->reason)};
   if (!read->filter) {
     wanted.what = fmt::format("{} by id", read->ids.size());
-    return decide_each(std::move(read->ids), std::move(wanted), {}, std::move(reply));
+    return decide_each(read->ids, std::move(wanted), {}, std::move(reply));
   }
   wanted.what = text_of(*read->filter);
   auto query = node::to_list({.state = read->filter->state,
@@ -144,13 +144,13 @@ void Api::decide_dead(const Request& request, Fate fate, Reply reply) {
                     std::vector<TaskId> ids;
                     for (const ports::TaskRecord& record : found->tasks)
                       ids.push_back(record.id);
-                    decide_each(std::move(ids), std::move(wanted), std::move(found->next),
-                                std::move(reply));
+                    decide_each(ids, std::move(wanted), std::move(found->next), std::move(reply));
                   });
 }
 
 // Each task is decided by itself, by its own rules, and all of them in one batch of the store.
-void Api::decide_each(std::vector<TaskId> ids, Wanted wanted, std::string next, Reply reply) {
+void Api::decide_each(const std::vector<TaskId>& ids, Wanted wanted, std::string next,
+                      Reply reply) {
   const bool discards = wanted.fate == Fate::discard;
   const std::string by = triage::signed_by(wanted.who, wanted.reason);
   auto gathering =

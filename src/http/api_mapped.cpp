@@ -99,7 +99,8 @@ void Api::submit_mapped(const SharedMapped& route, const Request& request, Reply
 
 // Its key was known: it may have got on since.
 void Api::show_existing(const SharedMapped& route, TaskInfo handed_in, Reply reply) {
-  ports::lane_ask(node_.reader(), ports::Find{handed_in.id},
+  const TaskId id = handed_in.id;
+  ports::lane_ask(node_.reader(), ports::Find{id},
                   [route, info = std::move(handed_in),
                    reply = std::move(reply)](Result<ports::Find::Answer> found) mutable {
                     if (!found) return reply(problem(found.error()));

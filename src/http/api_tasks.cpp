@@ -95,8 +95,8 @@ void Api::add_tasks(Routes& routes) {
               .pattern = "/v1/tasks",
               .role = Role::submit,
               .summary = "Hand in a task, or an array of them; durable when answered",
-              .handle = [this](Request request, Reply reply) {
-                submit(std::move(request), std::move(reply));
+              .handle = [this](const Request& request, Reply reply) {
+                submit(request, std::move(reply));
               }});
   routes.add({.method = "GET",
               .pattern = "/v1/tasks",
@@ -127,7 +127,7 @@ void Api::add_tasks(Routes& routes) {
               }});
 }
 
-void Api::submit(Request request, Reply reply) {
+void Api::submit(const Request& request, Reply reply) {
   if (!is_json(request)) return reply(not_json());
   auto read = wire::read_submissions(request.body, {.most_entries = limits_.max_array,
                                                     .most_depth = limits_.max_json_depth,

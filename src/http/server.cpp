@@ -74,7 +74,7 @@ Result<void> Server::Parts::bind() {
   const Tcp::endpoint endpoint(address, options().port);
   const auto refused = [&](const char* what) {
     ErrorCodeOf ignored;
-    acceptor.close(ignored);
+    static_cast<void>(acceptor.close(ignored));
     return fail(ErrorCode::unavailable,
                 "listen on " + options().address + ":" + std::to_string(options().port),
                 std::string(what) + ": " + error.message());
@@ -115,7 +115,7 @@ void Server::Parts::accepted(Tcp::socket socket) {
     static constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
         "X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n";
-    socket.non_blocking(true, ignored);
+    static_cast<void>(socket.non_blocking(true, ignored));
     if (!has_tls()) socket.send(asio::buffer(kFull), 0, ignored);
     return;
   }
@@ -192,7 +192,7 @@ void Server::stop_accepting() {
   parts_->reception->stopping = true;
   parts_->accepting_again.reset();
   ErrorCodeOf ignored;
-  parts_->acceptor.close(ignored);
+  static_cast<void>(parts_->acceptor.close(ignored));
   for (const auto& connection : parts_->connections) {
     if (const auto alive = connection.lock()) alive->wind_down();
   }

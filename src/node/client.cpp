@@ -75,7 +75,7 @@ Result<Client::Answers> Client::replay(std::span<const TaskId> ids, Replay optio
   return link_->replay(ids, options);
 }
 
-Result<Client::Answers> Client::discard(std::span<const TaskId> ids, std::string reason) {
+Result<Client::Answers> Client::discard(std::span<const TaskId> ids, const std::string& reason) {
   return link_->discard(ids, reason);
 }
 

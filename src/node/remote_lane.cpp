@@ -155,7 +155,7 @@ RemoteLane::RemoteLane(ports::Loop& loop, RemoteServer server, const Clock& cloc
       clock_(clock),
       client_(io::HttpClient::start(loop, server_.client_options())) {}
 
-void RemoteLane::send(RemoteCall call, Answered then) {
+void RemoteLane::send(const RemoteCall& call, Answered then) {
   if (!client_) {
     loop_.post([then = std::move(then), error = client_.error()]() mutable {
       then(std::unexpected(RemoteFault{.error = error}));
@@ -190,14 +190,14 @@ void RemoteLane::answer(ports::Asked<ports::Claim> asked, Done done) {
       .wait = kPoll,
       .lease = asked.verb.lease,
       .worker = worker_};
-  RemoteCall call{.operation = "claim",
-                  .path = "/v1/claims",
-                  .body = json_of(request),
-                  .timeout = kLongestClaim,
-                  .stall_timeout = kPoll + kTimeout};
+  const RemoteCall call{.operation = "claim",
+                        .path = "/v1/claims",
+                        .body = json_of(request),
+                        .timeout = kLongestClaim,
+                        .stall_timeout = kPoll + kTimeout};
   ++claims_under_way_;
-  send(std::move(call), [this, at = clock_.now(), asked = std::move(asked),
-                         done = std::move(done)](RemoteAnswer told) mutable {
+  send(call, [this, at = clock_.now(), asked = std::move(asked),
+              done = std::move(done)](RemoteAnswer told) mutable {
     --claims_under_way_;
     auto claims = told
                       ? wire::read_claims(*told)
@@ -237,7 +237,7 @@ void RemoteLane::answer(ports::Asked<ports::Change> asked, Done done) {
     }
     RemoteCall call = call_for(change);
     call.timeout = kTimeout + std::chrono::seconds(call.body.size() / kBytesPerSecond);
-    send(std::move(call), [this, all, at, claim, count](const RemoteAnswer& told) {
+    send(call, [this, all, at, claim, count](const RemoteAnswer& told) {
       using Carried = ports::Change::Done;
       if (told) {
         all->answers[at] = Carried::applied;
@@ -274,12 +274,12 @@ void RemoteLane::answer(ports::Asked<ports::Renew> asked, Done done) {
   const Duration timeout = std::clamp<Duration>(lease / 3, 1s, kTimeout);
   for (std::size_t at = 0; at < count; ++at) {
     const ports::Held& claim = all->asked.verb.claims[at];
-    RemoteCall call{.operation = "extend",
-                    .path = path_of(claim.id, "extend"),
-                    .body = json_of(wire::ExtendRequest{.token = claim.token,
-                                                        .lease = std::max<Duration>(lease, 1ms)}),
-                    .timeout = timeout};
-    send(std::move(call), [this, all, at, claim](const RemoteAnswer& told) {
+    const RemoteCall call{.operation = "extend",
+                          .path = path_of(claim.id, "extend"),
+                          .body = json_of(wire::ExtendRequest{
+                              .token = claim.token, .lease = std::max<Duration>(lease, 1ms)}),
+                          .timeout = timeout};
+    send(call, [this, all, at, claim](const RemoteAnswer& told) {
       if (!told && !is_lost(told.error())) all->error = error_of(told.error());
       // Nobody asks for what became of one that is lost.
       if (!told && is_lost(told.error())) carried_out_.erase({claim.id, claim.token});
@@ -307,11 +307,11 @@ void RemoteLane::answer(ports::Asked<Verb> asked, Done done) {
 }
 
 void RemoteLane::probe(std::move_only_function<void(std::expected<void, RemoteFault>)> then) {
-  RemoteCall call{.operation = "start worker",
-                  .path = "/v1/claims/withdraw",
-                  .body = json_of(wire::WithdrawRequest{.worker = "nobody"}),
-                  .timeout = 5s};
-  send(std::move(call), [then = std::move(then)](const RemoteAnswer& told) mutable {
+  const RemoteCall call{.operation = "start worker",
+                        .path = "/v1/claims/withdraw",
+                        .body = json_of(wire::WithdrawRequest{.worker = "nobody"}),
+                        .timeout = 5s};
+  send(call, [then = std::move(then)](const RemoteAnswer& told) mutable {
     if (told) return then({});
     then(std::unexpected(told.error()));
   });
@@ -320,11 +320,11 @@ void RemoteLane::probe(std::move_only_function<void(std::expected<void, RemoteFa
 void RemoteLane::withdraw() {
   withdrawn_ = true;
   if (claims_under_way_ == 0) return;
-  RemoteCall call{.operation = "withdraw",
-                  .path = "/v1/claims/withdraw",
-                  .body = json_of(wire::WithdrawRequest{.worker = worker_}),
-                  .timeout = 5s};
-  send(std::move(call), [](const RemoteAnswer&) {});
+  const RemoteCall call{.operation = "withdraw",
+                        .path = "/v1/claims/withdraw",
+                        .body = json_of(wire::WithdrawRequest{.worker = worker_}),
+                        .timeout = 5s};
+  send(call, [](const RemoteAnswer&) {});
   // A claim may have been on its way to the server when that was told.
   again_ = loop_.after(kWithdrawAgain, [this] { withdraw(); });
 }

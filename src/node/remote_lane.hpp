@@ -44,7 +44,7 @@ class RemoteLane final : public ports::StoreLane {
   template <class Verb>
   struct Gathering;
 
-  void send(RemoteCall call, Answered then);
+  void send(const RemoteCall& call, Answered then);
   void answer(ports::Asked<ports::Claim> asked, Done done);
   void answer(ports::Asked<ports::Change> asked, Done done);
   void answer(ports::Asked<ports::Renew> asked, Done done);

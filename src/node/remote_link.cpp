@@ -241,7 +241,7 @@ class RemoteLink final : public Link {
   Result<std::shared_ptr<RemoteConnection>> connection();
 
   template <class Read>
-  std::invoke_result_t<Read, std::string_view> get(std::string operation, std::string path,
+  std::invoke_result_t<Read, std::string_view> get(const std::string& operation, std::string path,
                                                    Read read, Duration patience = Duration::max()) {
     const auto asked =
         ask({.operation = operation, .method = "GET", .path = std::move(path)}, patience);
@@ -250,7 +250,7 @@ class RemoteLink final : public Link {
   }
 
   template <class Read>
-  std::invoke_result_t<Read, std::string_view> post(std::string operation, std::string path,
+  std::invoke_result_t<Read, std::string_view> post(const std::string& operation, std::string path,
                                                     std::string body, Read read) {
     const auto asked =
         ask({.operation = operation, .path = std::move(path), .body = std::move(body)});
@@ -431,10 +431,10 @@ Result<Client::Answers> RemoteLink::decide(const std::string& what, std::span<co
 Result<void> RemoteLink::decide_some(const std::string& what, std::span<const TaskId> ids,
                                      const Client::Replay& options, bool (*is_so)(TaskState),
                                      const std::string& reason, Client::Answers& answers) {
-  wire::DeadRequest request{.ids = {ids.begin(), ids.end()},
-                            .insist = options.insist,
-                            .deadline = options.deadline,
-                            .reason = reason};
+  const wire::DeadRequest request{.ids = {ids.begin(), ids.end()},
+                                  .insist = options.insist,
+                                  .deadline = options.deadline,
+                                  .reason = reason};
   std::string body;
   wire::JsonWriter writer(body);
   write(writer, request);
@@ -445,7 +445,7 @@ Result<void> RemoteLink::decide_some(const std::string& what, std::span<const Ta
   const std::size_t before = answers.size();
   answers.resize(before + ids.size());
   for (const wire::DeadRefused& refused : read->refused) {
-    Error error = wire::error_of(refused.problem, what);
+    const Error error = wire::error_of(refused.problem, what);
     if (asked->may_have_happened && error.code == ErrorCode::conflict) {
       const auto info = find(refused.id, options_.patience);
       if (info && is_so(info->state)) continue;

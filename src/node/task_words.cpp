@@ -172,7 +172,7 @@ FailureGroup to_info(ports::Group group, WallTime now) {
                     .example = std::move(group.example),
                     .came_by = group.came_by,
                     .trend = std::vector<std::uint64_t>(kHours)};
-  for (ports::Group::Part& part : group.parts) {
+  for (const ports::Group::Part& part : group.parts) {
     add_to(info.types, part.type, part.count);
     add_to(info.queues, part.queue, part.count);
   }
