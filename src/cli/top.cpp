@@ -151,7 +151,7 @@ class Screen {
 
   // Until somebody has had enough.
   void run() {
-    Clock& clock = system_clock();
+    const Clock& clock = system_clock();
     SteadyTime look_at = clock.now() + every_;
     while (true) {
       show();

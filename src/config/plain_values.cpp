@@ -264,6 +264,7 @@ void Networks::read(const Spot& spot, const Value& value, std::vector<Network>& 
 
 std::string Networks::show(const std::vector<Network>& value) const {
   std::vector<std::string> texts;
+  texts.reserve(value.size());
   for (const Network& network : value)
     texts.push_back(network.text());
   return show_texts(texts);

@@ -121,6 +121,7 @@ class RouteChecks {
   void check_task(const Route& route) {
     if (route.task.empty() || config_.tasks.contains(route.task)) return;
     std::vector<std::string_view> known;
+    known.reserve(config_.tasks.size());
     for (const auto& [name, task] : config_.tasks)
       known.push_back(name);
     wrong("task", fmt::format("there is no [{}]", join_key("task", route.task)),

@@ -43,7 +43,8 @@ std::expected<std::string, std::string> parse_host(std::string_view authority) {
   const std::size_t end = brackets ? authority.find(']') : authority.find(':');
   if (brackets && end == authority.npos) return refuse("the bracket of the host is not closed");
   const std::string_view host = brackets ? authority.substr(1, end - 1) : authority.substr(0, end);
-  std::string_view port = end == authority.npos ? "" : authority.substr(brackets ? end + 1 : end);
+  const std::string_view port =
+      end == authority.npos ? "" : authority.substr(brackets ? end + 1 : end);
   const bool good = brackets ? host.find(':') != host.npos && parse_network(host).has_value() &&
                                    host.find('/') == host.npos
                              : !host.empty() && std::ranges::all_of(host, is_host_letter);

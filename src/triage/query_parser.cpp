@@ -151,7 +151,7 @@ class Parser {
 
   static std::string did_you_mean_only(std::string_view name,
                                        std::span<const std::string_view> names) {
-    std::string hint = did_you_mean(name, names);
+    const std::string hint = did_you_mean(name, names);
     return hint.starts_with("; did you mean") ? hint : std::string();
   }
 

@@ -182,6 +182,7 @@ std::optional<std::string_view> only_place(std::string_view text) {
 std::optional<std::string> trouble_with_place(std::string_view name) {
   if (place_named(name) || within_of(name)) return std::nullopt;
   std::vector<std::string_view> known;
+  known.reserve(kPlaces.size() + 2);
   for (const Place& place : kPlaces)
     known.push_back(place.name);
   known.insert(known.end(), {"payload.NAME", "result.NAME"});

@@ -238,7 +238,7 @@ class BodyMap::Reading {
   }
 
   void take_unknown(std::string name, const JsonValue& value) {
-    if (map_.unknown_ == UnknownFields::refuse) return refuse_unknown(std::move(name));
+    if (map_.unknown_ == UnknownFields::refuse) return refuse_unknown(name);
     const bool is_taken = std::ranges::any_of(
         map_.rules_, [&](const Rule& r) { return !r.is_of_task && r.target == name; });
     if (is_taken) return note(std::move(name), "another field goes by this name");
@@ -246,12 +246,13 @@ class BodyMap::Reading {
     kept_.emplace_back(std::move(name), value);
   }
 
-  void refuse_unknown(std::string name) {
+  void refuse_unknown(const std::string& name) {
     if (parts_.size() >= kMostParts) {  // to look for names that are near takes long
       ++more_;
       return;
     }
     std::vector<std::string_view> known;
+    known.reserve(map_.rules_.size());
     for (const Rule& rule : map_.rules_)
       known.push_back(rule.field.name);
     std::string what = "unknown field";
