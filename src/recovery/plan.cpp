@@ -50,6 +50,7 @@ void Plan::clear() {
 
 std::vector<Plan::Row> Plan::rows() const {
   std::vector<Row> rows;
+  rows.reserve(rows_.size());
   for (const auto& [key, row] : rows_)
     rows.push_back(row);
   std::ranges::sort(rows, [](const Row& a, const Row& b) {

@@ -49,7 +49,7 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
 // Those that everything goes to must be there before anything is begun.
 void Run::check_queues(std::vector<std::string> queues) {
   if (queues.empty()) return check_returns();
-  std::string queue = std::move(queues.back());
+  const std::string queue = std::move(queues.back());
   queues.pop_back();
   parts_.broker.depth(queue,
                       [this, queues = std::move(queues)](Result<ports::Depth> depth) mutable {
