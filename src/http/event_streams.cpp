@@ -142,6 +142,7 @@ void EventStreams::Parts::wake() {
   waking = false;
   // One that is woken may turn out to be gone.
   std::vector<std::shared_ptr<Reader>> awake;
+  awake.reserve(readers.size());
   for (Reader* reader : readers)
     awake.push_back(reader->shared_from_this());
   for (const auto& reader : awake)
@@ -152,6 +153,7 @@ void EventStreams::Parts::keep_alive() {
   timer.reset();
   if (readers.empty()) return;
   std::vector<std::shared_ptr<Reader>> awake;
+  awake.reserve(readers.size());
   for (Reader* reader : readers)
     awake.push_back(reader->shared_from_this());
   for (const auto& reader : awake)

@@ -73,16 +73,17 @@ class Node {
   // once, with the engine that clients are served by, which is kept until it has called `then`.
   // Threads: the loop's.
   template <class T, class Start, class Then>
-  void ask_engine(Start start, Then then) {
+  void ask_engine(Start&& start, Then then) {
     if (!serving_ && !idle_) return then(Result<T>(refuse_closed("ask")));
-    if (!serving_) return start(*idle_, std::move(then));
+    if (!serving_) return std::forward<Start>(start)(*idle_, std::move(then));
     ++serving_->calls;
-    start(*serving_->engine,
-          [this, working = serving_, then = std::move(then)](Result<T> result) mutable {
-            then(std::move(result));
-            --working->calls;
-            settle_if_idle(*working);
-          });
+    std::forward<Start>(start)(
+        *serving_->engine,
+        [this, working = serving_, then = std::move(then)](Result<T> result) mutable {
+          then(std::move(result));
+          --working->calls;
+          settle_if_idle(*working);
+        });
   }
   [[nodiscard]] engine::Engine& engine() noexcept { return serving_ ? *serving_->engine : *idle_; }
   [[nodiscard]] ports::StoreLane& reader() noexcept { return reader_ ? *reader_ : *writer_; }
