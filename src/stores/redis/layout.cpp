@@ -170,7 +170,7 @@ std::optional<ReadAttempt> read_one_attempt(std::string_view entry) {
   attempt.token.value = bytes.number(8);
   const std::uint64_t event = bytes.number(1);
   read.is_memo = event == kMemo;
-  attempt.event = static_cast<core::Event>(event);
+  if (!read.is_memo) attempt.event = static_cast<core::Event>(event);
   attempt.started = bytes.time();
   attempt.ended = bytes.time();
   attempt.owner = bytes.take(static_cast<std::size_t>(bytes.number(2)));
