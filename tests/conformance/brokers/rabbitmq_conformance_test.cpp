@@ -19,7 +19,9 @@ BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues,
                 EXPECT_TRUE(at) << "HOLDFAST_RABBITMQ is not set: tests/support/rabbitmq.py run";
                 return brokers::rabbitmq::open(
                     loop,
-                    {.at = at.value_or(brokers::rabbitmq::Location()), .heartbeat = heartbeat},
+                    {.at = at.value_or(brokers::rabbitmq::Location()),
+                     .heartbeat = heartbeat,
+                     .connect_timeout = std::chrono::seconds(20)},  // on a busy machine
                     log);
               },
           .queues = queues};
