@@ -188,10 +188,11 @@ Result<void> Node::start_work(Work work) {
       // Nobody could tell after a crash what of it had begun.
       options.claims_ahead = options.claims_ahead && ground_->witness;
     }
-    working_ = std::make_shared<Working>(
-        Working{.spill = work.spill,
-                .memo = work.memo,
-                .engine = make_engine(std::move(options), work.log, &work)});
+    const auto working = std::make_shared<Working>();
+    working->spill = work.spill;
+    working->memo = work.memo;
+    working->engine = make_engine(std::move(options), work.log, &work);
+    working_ = working;
     if (work.observer) {
       writer_->watch([observer = work.observer](std::size_t size) { observer->stored(size); });
     }
