@@ -373,57 +373,6 @@ TEST(Run, a_stop_does_not_wait_for_ever) {
   EXPECT_EQ(world.broker.queues["dlq"].size(), 10U);
 }
 
-TEST(Run, a_dry_run_leaves_the_queue_as_it_was) {
-  World world;
-  world.options.dry = true;
-  world.options.rules.routes = {
-      .map = {{"scan", {.routing_key = "target"}}, {"gone", {.routing_key = "nowhere"}}}};
-  world.put(3);
-  world.broker.put("dlq", dead("g1", "gone", "expired"));
-  world.broker.put("dlq", dead("x1", "nobody"));
-  const Summary& summary = world.run();
-  EXPECT_THAT(world.broker.published, IsEmpty());
-  EXPECT_THAT(world.broker.ids("dlq"), ElementsAre("m1", "m2", "m3", "g1", "x1"));
-  EXPECT_FALSE(summary.all_done());
-  EXPECT_EQ(summary.planned, 3U);
-  EXPECT_EQ(summary.would_fail, 1U);  // there is no queue "nowhere"
-  const auto rows = world.outcome->plan.rows();
-  ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0].type, "scan");
-  EXPECT_EQ(rows[0].count, 3U);
-  EXPECT_EQ(rows[0].example, "m1");
-  EXPECT_EQ(rows[0].target, Plan::Row::Found::there);
-  const auto gone = std::ranges::find(rows, "gone", &Plan::Row::type);
-  EXPECT_EQ(gone->target, Plan::Row::Found::missing);
-  EXPECT_EQ(gone->reason, "expired");
-  const auto kept = std::ranges::find(rows, "nobody", &Plan::Row::type);
-  EXPECT_EQ(kept->what, Decision::What::skip);
-}
-
-TEST(Run, a_dry_run_tells_exchanges_from_queues_of_the_same_name) {
-  World world;
-  world.options.dry = true;
-  world.options.rules.routes = {.map = {{"there", {.exchange = "same", .routing_key = "k"}},
-                                        {"gone", {.routing_key = "same"}}}};
-  world.broker.exchanges["same"];
-  world.broker.put("dlq", dead("t1", "there"));
-  for (const char* id : {"g1", "g2"})
-    world.broker.put("dlq", dead(id, "gone"));
-  EXPECT_EQ(world.run().planned, 1U);
-  EXPECT_EQ(world.outcome->summary.would_fail, 2U);
-}
-
-TEST(Run, a_dry_run_begins_anew_after_a_lost_connection) {
-  World world;
-  world.options.dry = true;
-  world.put(3);
-  world.start();
-  world.loop.pass(1s);
-  world.broker.cut();
-  EXPECT_EQ(world.finish().planned, 3U);
-  EXPECT_EQ(world.outcome->plan.rows().at(0).count, 3U);
-}
-
 TEST(Run, trap_2_what_was_handed_back_often_is_renewed_instead) {
   World world;
   world.broker.counts_returns = true;
@@ -447,26 +396,6 @@ TEST(Run, trap_2_what_was_handed_back_often_is_renewed_instead) {
   EXPECT_NE(ports::find_field(world.broker.queues["dlq"].front().message.headers, "x-death"),
             nullptr);
   EXPECT_EQ(run_again("run 4").skipped.total(), 2U);  // they are as any other to the next
-}
-
-TEST(Run, trap_2_a_dry_run_wears_no_message_out) {
-  World world;
-  world.broker.counts_returns = true;
-  world.broker.facts = testing::counts(20);
-  world.options.renew_at = 2;
-  world.options.dry = true;
-  world.put(6);
-  for (int i = 0; i < 7; ++i) {
-    world.options.rules.run = "run " + std::to_string(i);
-    const Summary& summary = world.run();
-    EXPECT_EQ(summary.ended, Ended::empty);
-    EXPECT_EQ(summary.planned, 6U);
-    EXPECT_EQ(summary.renewed, i % 2 == 0 && i > 0 ? 6U : 0U);
-    for (const auto& stored : world.broker.queues["dlq"])
-      EXPECT_LE(stored.handed_back, 2);
-  }
-  EXPECT_EQ(world.everywhere().size(), 6U);
-  EXPECT_THAT(world.broker.ids("target"), IsEmpty());
 }
 
 TEST(Run, journal_has_a_line_before_each_acknowledgement) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <malloc.h>
+
 #include "core/json_text.hpp"
 #include "io/loop.hpp"
 #include "io/signals.hpp"
@@ -19,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr Duration kConnectWait = 1s;
 constexpr Duration kPollWait = 1s;
+constexpr int kReturnedAtOnce = 256 << 10;  // bytes, and more
 
 }  // namespace
 
@@ -82,6 +85,8 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
                                    .earlier = journal ? journal->take_unsettled()
                                                       : recovery::EarlierCopies()},
               settings.options);
+  // Bodies of messages go back to the system when they are freed, however many threads had them.
+  if (hooks.hears_signals) ::mallopt(M_MMAP_THRESHOLD, kReturnedAtOnce);
   std::optional<io::Signals> signals;
   if (hooks.hears_signals) {
     signals.emplace(
