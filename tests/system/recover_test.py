@@ -253,7 +253,7 @@ class RecoverTest(unittest.TestCase):
         done = recover("--from", self.letters.url, "--map", path, "--dry-run", *QUICK)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("gone.queue (no such queue!)", done.stdout)
-        self.assertIn("died of rejected; such as m0", done.stdout)
+        self.assertIn("died of rejected; for example m0", done.stdout)
         for line in done.stdout.splitlines():
             self.assertLessEqual(len(line), 80, line)
         summary = self.recover("--map", path, "--dry-run", code=3)
@@ -354,6 +354,10 @@ class RecoverTest(unittest.TestCase):
         summary = self.recover("--map", path, "--journal", journal, code=3)
         with open(journal, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
+        sending = [line for line in lines if line["event"] == "sending"]
+        lines = [line for line in lines if line["event"] != "sending"]
+        self.assertEqual({line["key"] for line in sending},
+                         {line["key"] for line in lines if line["event"] == "recovered"})  # fmt: skip
         self.assertEqual([line["event"] for line in lines],
                          ["begin", *["recovered"] * 3, "kept", "end"] if lines[4]["event"] == "kept"
                          else ["begin", "kept", *["recovered"] * 3, "end"])  # fmt: skip
@@ -365,7 +369,7 @@ class RecoverTest(unittest.TestCase):
             file.write('{"time":"2026-01-01T00:00:00Z","run":"torn","event":"beg')
         self.recover("--map", path, "--journal", journal, code=3)
         with open(journal, encoding="utf-8") as file:
-            self.assertEqual(sum(line.startswith('{"time"') for line in file), len(lines) + 1 + 3)
+            self.assertEqual(sum(line.startswith('{"time"') for line in file), len(sending) + len(lines) + 1 + 3)
 
     def test_messages_of_other_producers(self):
         self.letters.declare(self.target)
