@@ -231,20 +231,21 @@ class QuorumTest(unittest.TestCase):
 
     def user(self, write=".*", read=".*"):
         """The URL of the queue for a new user with these permissions."""
-        name, vhost = f"u{os.getpid()}{self.id()[-20:]}", getattr(self.broker, "vhost", "/")
-        self.broker.ctl("add_user", name, "secret")
-        self.addCleanup(self.broker.ctl, "delete_user", name)
-        self.broker.ctl("set_permissions", "-p", vhost, name, ".*", write, read)
-        self.broker.ctl("set_user_tags", name, "management")
+        name = f"u{os.getpid()}{self.id()[-20:]}"
+        self.broker.manage("PUT", f"users/{name}", password="secret", tags="management")
+        self.addCleanup(self.broker.manage, "DELETE", f"users/{name}")
+        self.broker.manage("PUT", f"permissions/{self.broker.quoted_vhost}/{name}", configure=".*", write=write, read=read)
         bare = self.letters.url.replace("guest:guest@", "")
         return bare.replace("amqp://", f"amqp://{name}:secret@")
 
     def test_a_policy_lowers_the_limit(self):
         self.fill(3, QUORUM | {LIMIT: 20})
-        self.broker.ctl("set_policy", "-p", getattr(self.broker, "vhost", "/"), "low", f"^{self.letters.dlq}$",
-                        '{"delivery-limit": 1}', "--apply-to", "queues")  # fmt: skip
-        self.addCleanup(self.broker.ctl, "clear_policy", "-p", getattr(self.broker, "vhost", "/"), "low")
-        time.sleep(1.5)  # the management API knows it after an interval of the broker
+        vhost = self.broker.quoted_vhost
+        self.broker.manage("PUT", f"policies/{vhost}/low", pattern=f"^{self.letters.dlq}$",
+                           definition={"delivery-limit": 1}, **{"apply-to": "queues"})  # fmt: skip
+        self.addCleanup(self.broker.manage, "DELETE", f"policies/{vhost}/low")
+        # A queue shows a new policy after an interval of the broker.
+        wait_until(lambda: self.broker.manage("GET", f"queues/{vhost}/{self.letters.dlq}").get("policy") == "low")
         self.refused("delivery limit of 1", "--to", self.target)
 
     def test_a_limit_that_nobody_knows_is_asked_for(self):
@@ -380,7 +381,9 @@ class QuorumTest(unittest.TestCase):
                                 "--empty", "300ms"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # fmt: skip
         peak = 0
         while run.poll() is None:
-            with open(f"/proc/{run.pid}/smaps_rollup", encoding="utf-8", errors="replace") as file:
+            # It may end meanwhile; then its memory is gone, and cannot be read.
+            with contextlib.suppress(ProcessLookupError), \
+                    open(f"/proc/{run.pid}/smaps_rollup", encoding="utf-8", errors="replace") as file:  # fmt: skip
                 peak = max([peak] + [int(line.split()[1]) for line in file if line.startswith("Rss:")])
             time.sleep(0.05)
         summary = json.loads(run.communicate()[0])
