@@ -12,7 +12,8 @@ As a command:
     rabbitmq.py start DIR [--until-parent-ends]  # leaves one running; its URL is in DIR/url
     rabbitmq.py stop DIR
     rabbitmq.py run [options] -- COMMAND …       # one for this command; HOLDFAST_RABBITMQ is its URL. With
-                                                 # --management the tests within share it
+                                                 # --management, HOLDFAST_RABBITMQ_MANAGEMENT is that of its
+                                                 # API, and the tests within share it
     rabbitmq.py hold [options]                   # one until standard input ends; says its addresses as
                                                  # a line of JSON, then answers lines: ctl …, kill, stop, start,
                                                  # sync_queues
@@ -426,6 +427,8 @@ def command_run(options):
     special = options.shovel or options.tls or options.set
     with _broker_of(options) if special else shared(options.management) as broker:
         added = {"HOLDFAST_RABBITMQ": broker.url}
+        if broker.management_url:
+            added["HOLDFAST_RABBITMQ_MANAGEMENT"] = broker.management_url
         if isinstance(broker, Broker) and broker.management_url:
             added[SHARED] = json.dumps(broker.addresses() | {"environment": broker.environment()})
         return subprocess.run(options.command, env=os.environ | added, check=False).returncode

@@ -15,6 +15,7 @@
 
 #include <holdfast/testing.hpp>
 
+#include "core/name_pattern.hpp"
 #include "ports/broker.hpp"
 #include "recovery/run.hpp"
 #include "support/engine_world.hpp"
@@ -225,6 +226,21 @@ class ModelBroker final : public ports::Broker {
                      std::move_only_function<void(Result<bool>)> then) override {
     loop_.post([this, exchange = std::move(exchange), then = std::move(then)]() mutable {
       then(exchanges.contains(exchange));
+    });
+  }
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    loop_.post([this, pattern = NamePattern(pattern), then = std::move(then)]() mutable {
+      std::vector<ports::QueueStatus> found;
+      for (const auto& [name, queue] : queues) {
+        if (!pattern.matches(name)) continue;
+        found.push_back({.name = name,
+                         .kind = ports::QueueStatus::Kind::classic,
+                         .ready = queue.size(),
+                         .is_approximate = false});
+      }
+      then(std::move(found));
     });
   }
 
