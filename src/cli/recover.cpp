@@ -12,6 +12,7 @@
 
 #include "cli/option_checks.hpp"
 #include "cli/recover_output.hpp"
+#include "cli/recover_queues.hpp"
 #include "cli/verbs.hpp"
 #include "config/outside.hpp"
 #include "core/json_text.hpp"
@@ -27,10 +28,14 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
+  holdfast recover --from 'amqp://localhost/%2f/*.dlq' --to-origin=queue --dry-run
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
 written %2f. Who you are at SQS is found as other tools of AWS find it.
+It may be a pattern, in quotes for the shell: * is any text, ? one character
+(in a name they are %2a and %3f). Queues are recovered one after the other;
+--limit and --total are those of all of them.
 A password on the command line can be seen by everybody on this machine: put
 the URL into a variable or a file, and name that (env:NAME, file:PATH).
 
@@ -65,7 +70,7 @@ Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
 
 struct RecoverOptions {
-  std::string from;
+  std::vector<std::string> from;
   std::string map;
   std::string to;
   std::string origin;
@@ -207,9 +212,19 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     const bool usage = settings.error().code == ErrorCode::invalid_argument;
     return complain(settings.error(), usage ? kUsage : kFailed);
   }
-  auto url = resolve_url(asked.from);
-  if (!url) return complain(url.error(), kUsage);
-  settings->broker.url = *std::move(url);
+  std::vector<std::string> urls;
+  for (const std::string& from : asked.from) {
+    auto url = resolve_url(from);
+    if (!url) return complain(url.error(), kUsage);
+    urls.push_back(*std::move(url));
+  }
+  const auto several = are_several(urls);
+  if (!several) return complain(several.error(), kUsage);
+  if (*several) {
+    return recover_queues(
+        {.urls = std::move(urls), .settings = *std::move(settings), .json = asked.json}, io);
+  }
+  settings->broker.url = std::move(urls.front());
   const auto place = server::broker_place(settings->broker.url, true);
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
@@ -239,8 +254,7 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: cannot write to standard output\n";
     return kFailed;
   }
-  if (summary.error || summary.ended == recovery::Ended::failed) return kFailed;
-  return summary.all_done() ? kDone : kKept;
+  return exit_code_of(summary);
 }
 
 void add_limits(CLI::App& verb, RecoverOptions& asked) {
@@ -262,8 +276,11 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of the dead-letter queue")
+  verb.add_option("--from", asked.from,
+                  "URL of the queue, or of several: \"…/*.dlq\"; may be repeated")
       ->type_name("URL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->required();
   verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
   CLI::Option* origin = verb.add_option("--to-origin", asked.origin, "Back to where they came from")

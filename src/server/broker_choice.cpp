@@ -24,10 +24,14 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                 "the URL names no queue: it is the last part, amqp://host/vhost/queue, and the "
                 "vhost / is written %2f");
   }
-  return BrokerPlace{.kind = BrokerPlace::Kind::rabbitmq,
-                     .queue = location->queue,
-                     .user = location->user,
-                     .text = location->text()};
+  BrokerPlace place{.kind = BrokerPlace::Kind::rabbitmq,
+                    .queue = location->queue,
+                    .user = location->user,
+                    .text = location->text()};
+  location->queue.clear();
+  location->user = rabbitmq::Location().user;
+  place.broker = location->text();
+  return place;
 }
 
 Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
@@ -55,8 +59,11 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
     return fail(ErrorCode::invalid_argument, "broker",
                 "the URL names no queue: it is the last part, sqs://region/queue");
   }
-  return BrokerPlace{
+  BrokerPlace place{
       .kind = BrokerPlace::Kind::sqs, .queue = location->queue, .text = location->text()};
+  location->queue.clear();
+  place.broker = location->text();
+  return place;
 }
 
 // Where other tools of AWS would ask, unless we were told.

@@ -21,9 +21,10 @@ namespace holdfast::server {
 struct BrokerPlace {
   enum class Kind : std::uint8_t { rabbitmq, sqs };
   Kind kind = Kind::rabbitmq;
-  std::string queue = {};  // that it names; empty: none
-  std::string user = {};   // that we are there
-  std::string text = {};   // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string queue = {};   // that it names; empty: none
+  std::string user = {};    // that we are there
+  std::string text = {};    // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string broker = {};  // the same without user and queue, to be compared
 };
 // `names_queue`: its last part is a queue, and must be there.
 [[nodiscard]] Result<BrokerPlace> broker_place(const std::string& url, bool names_queue);
