@@ -29,6 +29,7 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
   holdfast recover --from 'amqp://localhost/%2f/*.dlq' --to-origin=queue --dry-run
+  holdfast recover --from env:DLQ_URL --to-broker amqp://other/%2f --to-origin=queue
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
@@ -49,6 +50,8 @@ Where messages go, one of:
                 which every queue bound there gets; --to-origin=queue: into the
                 queue where they first died, and no other
   --to QUEUE    all of them into one queue
+With --to-broker URL they go there instead, to another vhost or another broker:
+amqp://host/vhost or sqs://region. What is kept or parked stays where it is.
 
 Filters: NAME, one of = != ~ < > and a value; all of them must hold. Names:
 type, id, routing_key, exchange, queue, reason, error, age, recoveries, body,
@@ -73,6 +76,7 @@ struct RecoverOptions {
   std::vector<std::string> from;
   std::string map;
   std::string to;
+  std::string to_broker;
   std::string origin;
   std::string exchange;
   std::vector<std::string> filters;
@@ -218,6 +222,12 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     if (!url) return complain(url.error(), kUsage);
     urls.push_back(*std::move(url));
   }
+  if (!asked.to_broker.empty()) {
+    auto url = resolve_url(asked.to_broker);
+    if (!url) return complain(url.error(), kUsage);
+    if (const auto to = server::broker_place(*url, false); !to) return complain(to.error(), kUsage);
+    settings->to_broker = *std::move(url);
+  }
   const auto several = are_several(urls);
   if (!several) return complain(several.error(), kUsage);
   if (*several) {
@@ -289,6 +299,8 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
+  verb.add_option("--to-broker", asked.to_broker, "Another vhost or broker that they go to")
+      ->type_name("URL");
   verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
   verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")

@@ -23,10 +23,15 @@ using server::ChosenQueue;
 
 constexpr std::size_t kMostShownQueues = 100;
 
-// Queues that messages go to, as far as that is known before one is seen.
-std::set<std::string> targets_of(const recovery::Options& options) {
+// Queues beside the sources that messages go to, as far as that is known before one is seen.
+std::set<std::string> targets_of(const server::RecoverSettings& settings) {
   std::set<std::string> targets;
+  const recovery::Options& options = settings.options;
   const recovery::Routes& routes = options.rules.routes;
+  if (!settings.to_broker.empty()) {
+    if (!options.park.empty()) targets.insert(options.park);
+    return targets;
+  }
   if (routes.to == recovery::Routes::To::queue) targets.insert(routes.queue);
   if (!options.park.empty()) targets.insert(options.park);
   for (const auto& [type, address] : routes.map) {
@@ -65,7 +70,7 @@ class SeveralRecoveries {
   }
 
   int run() {
-    server::QueueChooser chooser(asked_.settings.broker, targets_of(asked_.settings.options));
+    server::QueueChooser chooser(asked_.settings.broker, targets_of(asked_.settings));
     for (const std::string& url : asked_.urls) {
       const auto added = chooser.add(url);
       if (added) continue;

@@ -391,6 +391,7 @@ struct World {
   ManualLoop loop{clock};
   std::unique_ptr<Run> current;  // outlives the broker
   ModelBroker broker{loop};
+  ports::Broker* to = nullptr;  // another one that messages go to
   SeenBy seen;
   JournalText journal;
   bool journals = false;
@@ -420,7 +421,8 @@ struct World {
                    .random = random,
                    .observer = seen,
                    .journal = journals ? &journal : nullptr,
-                   .earlier = journals ? journal.unsettled() : EarlierCopies()},
+                   .earlier = journals ? journal.unsettled() : EarlierCopies(),
+                   .to = to},
         options);
     current->start([this](Run::Outcome done) { outcome = std::move(done); });
     loop.settle();
