@@ -1,5 +1,6 @@
 #include "server/broker_choice.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,12 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                     .text = location->text()};
   location->queue.clear();
   location->user = rabbitmq::Location().user;
+  // In whatever order its hosts are named.
+  auto hosts = location->hosts();
+  std::ranges::sort(hosts, {}, &rabbitmq::Host::text);
+  location->host = hosts.front().name;
+  location->port = hosts.front().port;
+  location->others.assign(hosts.begin() + 1, hosts.end());
   place.broker = location->text();
   return place;
 }

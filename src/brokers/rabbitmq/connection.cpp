@@ -42,17 +42,20 @@ Error said_by_broker(std::string operation, int code, std::string_view text) {
           "the broker says: " + std::to_string(code) + " " + std::string(text)};
 }
 
-Connection::Connection(const Options& options, std::string name, const Clock& clock,
+Connection::Connection(const Options& options, Host at, std::string name, const Clock& clock,
                        Listener& listener)
-    : options_(options), name_(std::move(name)), clock_(clock), listener_(listener) {}
+    : options_(options),
+      at_(std::move(at)),
+      name_(std::move(name)),
+      clock_(clock),
+      listener_(listener) {}
 
 Result<void> Connection::begin() {
-  const Location& at = options_.at;
   give_up_at_ = saturating_add(clock_.now(), options_.connect_timeout);
   auto wire = io::TcpWire::begin(
-      {.host = at.host,
-       .port = at.port,
-       .tls = at.tls,
+      {.host = at_.name,
+       .port = at_.port,
+       .tls = options_.at.tls,
        .ca_file = options_.ca_file,
        .peer = {.name = "the broker",
                 .tls_advice = ": use amqp://, or the port that takes TLS (usually 5671)"}});

@@ -34,7 +34,8 @@ class Connection {
   };
 
   // `name`: as the management page shows it.
-  Connection(const Options& options, std::string name, const Clock& clock, Listener& listener);
+  Connection(const Options& options, Host at, std::string name, const Clock& clock,
+             Listener& listener);
 
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] bool is_up() const noexcept { return state_ == State::up; }
@@ -78,6 +79,7 @@ class Connection {
   [[nodiscard]] Result<void> keep_alive(SteadyTime now);
 
   const Options& options_;
+  const Host at_;
   const std::string name_;
   const Clock& clock_;
   Listener& listener_;

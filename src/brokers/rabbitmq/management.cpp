@@ -66,8 +66,19 @@ ManagementApi management_api(const Options& options) {
   return api;
 }
 
+std::vector<ManagementApi> management_apis(const Options& options) {
+  if (!options.management.empty()) return {management_api(options)};
+  std::vector<ManagementApi> all;
+  for (const Host& host : options.at.hosts()) {
+    Options of_one = options;
+    of_one.at.host = host.name;
+    all.push_back(management_api(of_one));
+  }
+  return all;
+}
+
 struct Management::Asking {
-  std::string url;
+  std::string path;
   int broker_version = 0;
   Then then;
   int questions = 0;
@@ -76,42 +87,56 @@ struct Management::Asking {
 Management::Management(ports::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options),
-      api_(management_api(options)),
+      apis_(management_apis(options)),
       client_(io::HttpClient::start(loop,
                                     {.ca_file = options.ca_file, .user_agent = options.client})) {}
 
 Management::~Management() = default;
 
-std::string Management::queues_url() const {
-  return api_.url + "/api/queues/" + percent_encoded(options_.at.vhost);
+std::string Management::queues_path() const {
+  return "/api/queues/" + percent_encoded(options_.at.vhost);
 }
 
-void Management::get(std::string url, Duration timeout, Answered then) {
+struct Management::Get {
+  std::string path;
+  Duration timeout;
+  Answered then;
+  std::size_t tried = 0;
+};
+
+void Management::get(std::string path, Duration timeout, Answered then) {
   if (!client_) {
     loop_.post([then = std::move(then), why = client_.error().message]() mutable {
       then(std::unexpected(io::HttpError{.message = why}));
     });
     return;
   }
-  io::HttpRequest request{.url = std::move(url),
-                          .timeout = timeout,
+  attempt(std::make_shared<Get>(std::move(path), timeout, std::move(then)));
+}
+
+void Management::attempt(std::shared_ptr<Get> get) {
+  io::HttpRequest request{.url = api().url + get->path,
+                          .timeout = get->timeout,
                           .connect_timeout = kConnectTimeout,
                           .most_response_bytes = kMostAnswerBytes,
                           .guard = any_address()};
   std::string credentials = "Basic ";
-  wire::append_base64(credentials, api_.user + ':' + api_.password);
+  wire::append_base64(credentials, api().user + ':' + api().password);
   request.headers = {{"Authorization", std::move(credentials)}};
-  client_->send(std::move(request), [life = std::weak_ptr(life_),
-                                     then = std::move(then)](const io::HttpResult& result) mutable {
-    if (!life.expired()) then(result);
-  });
+  client_->send(std::move(request),
+                [this, life = std::weak_ptr(life_), get](const io::HttpResult& result) {
+                  if (life.expired()) return;
+                  if (result || ++get->tried >= apis_.size()) return get->then(result);
+                  at_ = (at_ + 1) % apis_.size();
+                  attempt(get);
+                });
 }
 
 // What is missing to whoever asks.
 std::string Management::refusal(const io::HttpResponse& answer) const {
   if (answer.status != 401 && answer.status != 403)
     return "it answers " + std::to_string(answer.status);
-  std::string what = "it refuses user " + api_.user + " (which needs the tag management and a " +
+  std::string what = "it refuses user " + api().user + " (which needs the tag management and a " +
                      "permission in vhost " + quoted(options_.at.vhost) + ")";
   if (wire::syntax_fault(answer.body, kDeepest)) return what;
   const std::string reason = wire::JsonView(answer.body).text_of("reason");
@@ -120,7 +145,7 @@ std::string Management::refusal(const io::HttpResponse& answer) const {
 
 void Management::queue(const std::string& name, int broker_version, Then then) {
   auto asking = std::make_shared<Asking>();
-  asking->url = queues_url() + '/' + percent_encoded(name);
+  asking->path = queues_path() + '/' + percent_encoded(name);
   asking->broker_version = broker_version;
   asking->then = std::move(then);
   ask(std::move(asking));
@@ -128,13 +153,13 @@ void Management::queue(const std::string& name, int broker_version, Then then) {
 
 void Management::ask(std::shared_ptr<Asking> asking) {
   ++asking->questions;
-  get(asking->url, kRequestTimeout,
+  get(asking->path, kRequestTimeout,
       [this, asking](const io::HttpResult& result) { answered(asking, result); });
 }
 
 void Management::answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result) {
   const auto give_up = [&](ErrorCode code, const std::string& what) {
-    asking->then(fail(code, kAskOperation, api_.url + ": " + what));
+    asking->then(fail(code, kAskOperation, api().url + ": " + what));
   };
   if (!result) return give_up(ErrorCode::unavailable, result.error().message);
   if (result->status != 200) return give_up(ErrorCode::unavailable, refusal(*result));
@@ -161,22 +186,22 @@ void Management::list(const std::string& pattern, ListThen then) {
 }
 
 void Management::ask_page(std::shared_ptr<Listing> listing) {
-  std::string url = queues_url() + "?page=" + std::to_string(listing->page) +
-                    "&page_size=" + std::to_string(kPageSize) +
-                    "&columns=name,type,arguments,effective_policy_definition,messages_ready," +
-                    "messages_unacknowledged,consumers";
+  std::string path = queues_path() + "?page=" + std::to_string(listing->page) +
+                     "&page_size=" + std::to_string(kPageSize) +
+                     "&columns=name,type,arguments,effective_policy_definition,messages_ready," +
+                     "messages_unacknowledged,consumers";
   // The API looks for it in names, upper and lower case alike. Of more than ASCII it takes bytes.
   const std::string& part = listing->pattern.longest_part();
   const bool is_plain = std::ranges::all_of(part, [](char c) { return c > ' ' && c < 0x7f; });
   if (!part.empty() && is_plain && part.size() <= kMostFilterBytes)
-    url += "&name=" + percent_encoded(part) + "&use_regex=false";
-  get(std::move(url), kListTimeout,
+    path += "&name=" + percent_encoded(part) + "&use_regex=false";
+  get(std::move(path), kListTimeout,
       [this, listing](const io::HttpResult& result) { page_came(listing, result); });
 }
 
 void Management::page_came(const std::shared_ptr<Listing>& listing, const io::HttpResult& result) {
   const auto give_up = [&](ErrorCode code, const std::string& what) {
-    listing->then(fail(code, "list queues", queues_url() + ": " + what));
+    listing->then(fail(code, "list queues", api().url + queues_path() + ": " + what));
   };
   if (!result) return give_up(ErrorCode::unavailable, result.error().message);
   if (result->status == 404) return give_up(ErrorCode::not_found, "there is no such vhost");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +27,8 @@ struct ManagementApi {
   std::string password = {};
 };
 [[nodiscard]] ManagementApi management_api(const Options& options);
+// The same at each host of the broker, unless the options say where it is.
+[[nodiscard]] std::vector<ManagementApi> management_apis(const Options& options);
 
 // Asks the management API of a broker about queues. Threads: the loop's.
 class Management {
@@ -50,8 +52,12 @@ class Management {
   struct Listing;
   using Answered = std::move_only_function<void(const io::HttpResult&)>;
 
-  [[nodiscard]] std::string queues_url() const;
-  void get(std::string url, Duration timeout, Answered then);
+  struct Get;
+  [[nodiscard]] const ManagementApi& api() const { return apis_[at_]; }
+  [[nodiscard]] std::string queues_path() const;
+  // From the API that has answered last, and if there is no connection from each of the others.
+  void get(std::string path, Duration timeout, Answered then);
+  void attempt(std::shared_ptr<Get> get);
   [[nodiscard]] std::string refusal(const io::HttpResponse& answer) const;
   void ask(std::shared_ptr<Asking> asking);
   void answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result);
@@ -60,7 +66,8 @@ class Management {
 
   ports::Loop& loop_;
   const Options& options_;
-  const ManagementApi api_;
+  const std::vector<ManagementApi> apis_;
+  std::size_t at_ = 0;
   std::vector<std::unique_ptr<ports::Loop::Timer>> again_;  // a few for each queue
   const std::shared_ptr<int> life_ = std::make_shared<int>();
   Result<io::HttpClient> client_;

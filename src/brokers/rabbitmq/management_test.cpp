@@ -91,6 +91,15 @@ TEST(Management, is_asked_by_the_user_of_its_own_url_if_that_names_one) {
   EXPECT_EQ(same.user, "app");
 }
 
+TEST(Management, is_looked_for_at_every_host) {
+  const Location at{.host = "a", .others = {{"::1", 7777}}};
+  const auto usual = management_apis({.at = at});
+  ASSERT_EQ(usual.size(), 2U);
+  EXPECT_EQ(usual[0].url, "http://a:15672");
+  EXPECT_EQ(usual[1].url, "http://[::1]:15672");
+  EXPECT_EQ(management_apis({.at = at, .management = "http://watch:x@m"}).size(), 1U);
+}
+
 TEST(Management, is_usually_beside_the_broker) {
   EXPECT_EQ(usual_management_url({.host = "rabbit"}), "http://rabbit:15672");
   EXPECT_EQ(usual_management_url({.tls = true, .host = "::1"}), "https://[::1]:15671");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/clock.hpp>
 #include <holdfast/log.hpp>
@@ -16,6 +17,14 @@
 
 namespace holdfast::brokers::rabbitmq {
 
+struct Host {
+  std::string name;
+  std::uint16_t port = 5672;
+
+  [[nodiscard]] std::string text() const;  // "mq:5672", "[::1]:5672"
+  bool operator==(const Host&) const = default;
+};
+
 // Where a broker is, and who we are there.
 struct Location {
   bool tls = false;
@@ -25,14 +34,17 @@ struct Location {
   std::string password = "guest";
   std::string vhost = "/";
   std::string queue = {};  // of a URL that names one
+  // Of the same broker: where to go on when the first cannot be connected to, or is lost.
+  std::vector<Host> others = {};
 
+  [[nodiscard]] std::vector<Host> hosts() const;  // all of them, the first one first
   // For people: without the password.
   [[nodiscard]] std::string text() const;
 };
 
-// amqp[s]://user:password@host:port/vhost, the vhost percent-encoded ("%2f" or nothing: "/"). With
-// `names_queue` the last part is the queue: amqp://host/vhost/queue. Errors never repeat the URL,
-// which has a password in it.
+// amqp[s]://user:password@host:port,host:port/vhost, the vhost percent-encoded ("%2f" or nothing:
+// "/"). With `names_queue` the last part is the queue: amqp://host/vhost/queue. Errors never repeat
+// the URL, which has a password in it.
 [[nodiscard]] Result<Location> parse_location(std::string_view url, bool names_queue = false);
 
 struct Options {
