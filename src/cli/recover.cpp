@@ -1,6 +1,7 @@
 // holdfast recover: brings messages back from a dead-letter queue, and loses none of them.
 #include "server/recover.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <ostream>
@@ -97,6 +98,8 @@ struct RecoverOptions {
   std::string empty = "5s";
   std::string stall = "30s";
   std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
   std::string endpoint;
   bool json = false;
   bool wants_origin = false;
@@ -173,6 +176,8 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
 
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
+                                              .cert_file = asked.cert_file,
+                                              .key_file = asked.key_file,
                                               .management = asked.management,
                                               .endpoint = asked.endpoint},
                                    .journal = asked.journal};
@@ -227,6 +232,11 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     if (!url) return complain(url.error(), kUsage);
     if (const auto to = server::broker_place(*url, false); !to) return complain(to.error(), kUsage);
     settings->to_broker = *std::move(url);
+  }
+  const auto is_tls = [](const std::string& url) { return url.starts_with("amqps://"); };
+  if (!asked.cert_file.empty() && std::ranges::none_of(urls, is_tls) &&
+      !is_tls(settings->to_broker)) {
+    return complain({ErrorCode::invalid_argument, "usage", "--cert is for amqps://"}, kUsage);
   }
   const auto several = are_several(urls);
   if (!several) return complain(several.error(), kUsage);
@@ -348,6 +358,12 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  CLI::Option* certificate =
+      verb->add_option("--cert", asked->cert_file, "Certificate by which brokers know us (amqps)")
+          ->type_name("FILE");
+  verb->add_option("--key", asked->key_file, "Its key, if that is in another file")
+      ->type_name("FILE")
+      ->needs(certificate);
   verb->add_option("--endpoint", asked->endpoint, "Where SQS is, if not at AWS")->type_name("URL");
   verb->add_flag("--json", asked->json, "One JSON object at the end");
   verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });

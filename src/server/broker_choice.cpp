@@ -28,6 +28,7 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
   BrokerPlace place{.kind = BrokerPlace::Kind::rabbitmq,
                     .queue = location->queue,
                     .user = location->user,
+                    .names_user = location->names_user,
                     .text = location->text()};
   location->queue.clear();
   location->user = rabbitmq::Location().user;
@@ -49,12 +50,16 @@ Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
   if (!at) return std::unexpected(std::move(at).error());
   rabbitmq::Options options{.at = *std::move(at),
                             .ca_file = settings.ca_file,
+                            .cert_file = settings.cert_file,
+                            .key_file = settings.key_file,
                             .client = settings.client,
                             .management = settings.management,
                             .asks_management = settings.asks_management,
                             .connect_attempts = settings.connect_attempts,
                             .connect_wait = settings.connect_wait,
                             .on_gave_up = settings.on_gave_up};
+  if (auto checked = rabbitmq::check_files(options); !checked)
+    return std::unexpected(std::move(checked).error());
   if (settings.blocked_patience) options.blocked_patience = *settings.blocked_patience;
   return rabbitmq::open(loop, std::move(options), log);
 }

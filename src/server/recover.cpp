@@ -58,19 +58,23 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     if (!opened) return std::unexpected(std::move(opened).error());
     journal = *std::move(opened);
   }
+  // A certificate may say who we are: then only the broker knows.
+  const auto user_at = [&](const BrokerPlace& at) {
+    return at.names_user || settings.broker.cert_file.empty() ? at.user : std::string();
+  };
   settings.options.queue = settings.options.rules.queue = place->queue;
   if (!settings.to_broker.empty()) {
     auto other = broker_place(settings.to_broker, false);
     if (!other) return std::unexpected(std::move(other).error());
     settings.options.to_place = other->text;
-    settings.options.to_user = other->user;
+    settings.options.to_user = user_at(*other);
     if (other->broker != place->broker) {
       settings.options.rules.queue.clear();  // a queue of that name is another one there
       settings.options.rules.others.clear();
     }
   }
   settings.options.place = place->text;
-  settings.options.user = place->user;
+  settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
   io::Loop loop;

@@ -47,6 +47,8 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
 Result<RecoverSettings> settings_of(const config::Recover& recover) {
   RecoverSettings settings{.broker = {.url = std::string(recover.from.text.reveal()),
                                       .ca_file = recover.ca_file,
+                                      .cert_file = recover.cert_file,
+                                      .key_file = recover.key_file,
                                       .management = std::string(recover.management.text.reveal()),
                                       .endpoint = std::string(recover.endpoint.text.reveal()),
                                       .aws = recover.aws},

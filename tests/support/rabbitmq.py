@@ -64,21 +64,27 @@ def free_ports(count):
             one.close()
 
 
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+
+def _openssl(folder, *arguments):
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
 def make_certificates(folder):
     """An authority, and a certificate of it for 127.0.0.1 and localhost: ca.pem, server.pem, server.key."""
-
-    def openssl(*arguments):
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL,
-                       capture_output=True)  # fmt: skip
-
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "30",
-            "-subj", "/CN=a test authority")  # fmt: skip
-    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=a test broker")
+    _openssl(folder, "req", "-x509", *NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem", "-days", "30",
+             "-subj", "/CN=a test authority")  # fmt: skip
     with open(os.path.join(folder, "names"), "w", encoding="utf-8") as file:
         file.write("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-            "-out", "server.pem", "-days", "30", "-extfile", "names")  # fmt: skip
+    make_certificate(folder, "server", "a test broker", "-extfile", "names")
+
+
+def make_certificate(folder, name, subject, *more):
+    """A certificate of the authority in that folder: name.pem, name.key."""
+    _openssl(folder, "req", *NEW_KEY, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={subject}")
+    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+             "-out", f"{name}.pem", "-days", "30", *more)  # fmt: skip
 
 
 def _program(environment, name, *arguments, timeout):

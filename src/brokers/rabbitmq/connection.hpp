@@ -73,7 +73,7 @@ class Connection {
   [[nodiscard]] Result<void> take(const Frame& frame);
   [[nodiscard]] Result<void> take_own(const MethodReader::Method& method);
   void note_version(const amqp_connection_start_t& start);
-  void answer_start();
+  [[nodiscard]] Result<void> answer_start(const amqp_connection_start_t& start);
   void answer_tune(const amqp_connection_tune_t& tune);
   [[nodiscard]] Error closed_by_broker(const amqp_connection_close_t& close) const;
   [[nodiscard]] Result<void> keep_alive(SteadyTime now);

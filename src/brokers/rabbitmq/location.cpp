@@ -28,6 +28,7 @@ Result<void> read_user(std::string_view part, Location& into) {
   if (!user || !password) return wrong("a % in user or password that is no %xx");
   into.user = *user;
   into.password = *password;
+  into.names_user = true;
   return {};
 }
 

@@ -32,6 +32,7 @@ struct Location {
   std::uint16_t port = 5672;
   std::string user = "guest";
   std::string password = "guest";
+  bool names_user = false;  // else these two are what goes without saying
   std::string vhost = "/";
   std::string queue = {};  // of a URL that names one
   // Of the same broker: where to go on when the first cannot be connected to, or is lost.
@@ -49,7 +50,11 @@ struct Location {
 
 struct Options {
   Location at;
-  std::string ca_file = {};         // of amqps; empty: the system's
+  std::string ca_file = {};  // of amqps; empty: the system's
+  // Of amqps: by which the broker knows us, and its key. Without a user in the URL it also says who
+  // we are (EXTERNAL).
+  std::string cert_file = {};
+  std::string key_file = {};
   std::string client = "holdfast";  // as the management page shows the connection
   // Where the management API is, to be asked about policies with the same user; empty: where it
   // usually is (management.hpp).
@@ -66,6 +71,11 @@ struct Options {
   // The last attempt to connect has failed: consumers get nothing any more. On the loop.
   std::function<void(const Error&)> on_gave_up = {};
 };
+
+// Whether it is the certificate that says who we are.
+[[nodiscard]] bool is_external(const Options& options) noexcept;
+// Whether the files can be used. Fails with invalid_argument, and names the file.
+[[nodiscard]] Result<void> check_files(const Options& options);
 
 // What the port leaves open, and this broker does:
 // - Everything published carries the header x-holdfast-seq, by which a returned message is known.
