@@ -130,12 +130,12 @@ class SeveralRecoveries {
 
   // Not before an end that is one for all of them.
   bool may_begin(const ChosenQueue& queue) {
-    if (ends_because_.empty() && system_clock().now() >= ends_at_) {
-      ends_because_ = sentence_of(Ended::total);
-      code_ = worse(code_, kKept);
-    }
     if (ends_because_.empty() && limit_ == 0U) ends_because_ = sentence_of(Ended::limit);
+    if (ends_because_.empty() && system_clock().now() >= ends_at_)
+      ends_because_ = sentence_of(Ended::total);
     if (ends_because_.empty()) return true;
+    // As many as were asked for is all that was asked for.
+    if (ends_because_ != sentence_of(Ended::limit)) code_ = worse(code_, kKept);
     totals_.not_begun.push_back({queue.place, ends_because_});
     return false;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/name_pattern.hpp"
+#include "server/recoveries.hpp"
 
 namespace holdfast::server::queue_choice_test {
 namespace {
@@ -55,6 +56,17 @@ TEST(QueueChooser, has_each_queue_once_and_refuses_a_target) {
   const auto refused = chooser.add("amqp://mq/%2f/retry.me");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(QueuePattern, is_no_queue_that_a_server_recovers) {
+  config::Recover recover;
+  recover.to = "x";
+  recover.from = config::plain_url("amqp://mq/%2f/*.dlq");
+  const auto refused = settings_of(recover);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("%2a"), std::string::npos);
+  recover.from = config::plain_url("amqp://mq/%2f/%2a.dlq");
+  EXPECT_TRUE(settings_of(recover));
 }
 
 }  // namespace

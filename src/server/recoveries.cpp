@@ -5,6 +5,7 @@
 
 #include "io/map_file.hpp"
 #include "recovery/filter.hpp"
+#include "server/queue_choice.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -55,6 +56,13 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
                            .journal = recover.journal};
   if (auto place = broker_place(settings.broker.url, true); !place)
     return std::unexpected(place.error());
+  auto pattern = queue_pattern(settings.broker.url);
+  if (!pattern) return std::unexpected(std::move(pattern).error());
+  if (*pattern) {
+    return fail(ErrorCode::invalid_argument, "recover",
+                "a pattern of queues is for the command line; in the name of one queue * is "
+                "written %2a, and ? %3f");
+  }
   auto routes = routes_of(recover);
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);
