@@ -29,8 +29,8 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
-  holdfast recover --from 'amqp://localhost/%2f/*.dlq' --to-origin=queue --dry-run
-  holdfast recover --from env:DLQ_URL --to-broker amqp://other/%2f --to-origin=queue
+  holdfast recover --from 'amqp://mq/%2f/*.dlq' --to-origin=queue --dry-run
+  holdfast recover --from env:DLQ_URL --to-broker amqp://other --to-origin=queue
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
@@ -296,8 +296,7 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from,
-                  "URL of the queue, or of several: \"…/*.dlq\"; may be repeated")
+  verb.add_option("--from", asked.from, "URL of a queue, or '…/*.dlq'; may be repeated")
       ->type_name("URL")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
