@@ -445,6 +445,9 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (ending_ && !finishes_waiting_ && !is_last(entry)) {
     return;  // it stays, and the next run sends it again
   }
+  if (ending_ && !finishes_waiting_ && parts_.to && entry.purpose == Entry::Purpose::recover) {
+    return rescue(std::move(entry.delivery), entry.deliveries);  // here, without the other broker
+  }
   troubled_.emplace(tag, std::move(entry));
   if (std::exchange(backing_off_, true)) return;
   if (failures_ == 0) {

@@ -70,6 +70,27 @@ TEST(OtherBroker, that_takes_nothing_leaves_all_where_it_is) {
   EXPECT_THAT(world.seen.warnings.front().text, HasSubstr("amqp://other"));
 }
 
+// It cannot go there, and its next return would be its end: it begins anew where it is.
+TEST(OtherBroker, that_takes_nothing_ends_no_message_at_its_limit) {
+  for (const Fate fate : {Fate::unsent, Fate::unknown}) {
+    TwoBrokers world;
+    world.broker.facts = testing::counts(2);
+    world.broker.counts_returns = true;
+    world.broker.queues["dlq"].push_back({.message = dead("m1"), .handed_back = 2});
+    world.options.limits.stall = 5s;
+    world.other.unknown_arrives = false;
+    world.other.fault = [&](const ports::Outgoing&) {
+      return ports::Sent{fate, {ErrorCode::unavailable, "publish", "blocked"}};
+    };
+    const Summary& summary = world.run();
+    EXPECT_EQ(summary.ended, Ended::stall);
+    EXPECT_THAT(world.broker.destroyed, IsEmpty());
+    EXPECT_THAT(world.broker.ids("dlq"), ElementsAre("m1"));
+    EXPECT_EQ(world.broker.queues["dlq"].front().handed_back, 0);
+    EXPECT_EQ(summary.renewed, 1U);
+  }
+}
+
 TEST(OtherBroker, whose_answer_is_lost_gets_a_message_again) {
   TwoBrokers world;
   world.put(2);
