@@ -1,6 +1,7 @@
 // holdfast recover: brings messages back from a dead-letter queue, and loses none of them.
 #include "server/recover.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <ostream>
@@ -12,6 +13,7 @@
 
 #include "cli/option_checks.hpp"
 #include "cli/recover_output.hpp"
+#include "cli/recover_queues.hpp"
 #include "cli/verbs.hpp"
 #include "config/outside.hpp"
 #include "core/json_text.hpp"
@@ -27,10 +29,15 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
+  holdfast recover --from 'amqp://mq/%2f/*.dlq' --to-origin=queue --dry-run
+  holdfast recover --from env:DLQ_URL --to-broker amqp://other --to-origin=queue
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
 written %2f. Who you are at SQS is found as other tools of AWS find it.
+It may be a pattern, in quotes for the shell: * is any text, ? one character
+(in a name they are %2a and %3f). Queues are recovered one after the other;
+--limit and --total are those of all of them.
 A password on the command line can be seen by everybody on this machine: put
 the URL into a variable or a file, and name that (env:NAME, file:PATH).
 
@@ -44,6 +51,8 @@ Where messages go, one of:
                 which every queue bound there gets; --to-origin=queue: into the
                 queue where they first died, and no other
   --to QUEUE    all of them into one queue
+With --to-broker URL they go there instead, to another vhost or another broker:
+amqp://host/vhost or sqs://region. What is kept or parked stays where it is.
 
 Filters: NAME, one of = != ~ < > and a value; all of them must hold. Names:
 type, id, routing_key, exchange, queue, reason, error, age, recoveries, body,
@@ -65,9 +74,10 @@ Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
 
 struct RecoverOptions {
-  std::string from;
+  std::vector<std::string> from;
   std::string map;
   std::string to;
+  std::string to_broker;
   std::string origin;
   std::string exchange;
   std::vector<std::string> filters;
@@ -88,6 +98,8 @@ struct RecoverOptions {
   std::string empty = "5s";
   std::string stall = "30s";
   std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
   std::string endpoint;
   bool json = false;
   bool wants_origin = false;
@@ -164,6 +176,8 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
 
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
+                                              .cert_file = asked.cert_file,
+                                              .key_file = asked.key_file,
                                               .management = asked.management,
                                               .endpoint = asked.endpoint},
                                    .journal = asked.journal};
@@ -207,9 +221,30 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     const bool usage = settings.error().code == ErrorCode::invalid_argument;
     return complain(settings.error(), usage ? kUsage : kFailed);
   }
-  auto url = resolve_url(asked.from);
-  if (!url) return complain(url.error(), kUsage);
-  settings->broker.url = *std::move(url);
+  std::vector<std::string> urls;
+  for (const std::string& from : asked.from) {
+    auto url = resolve_url(from);
+    if (!url) return complain(url.error(), kUsage);
+    urls.push_back(*std::move(url));
+  }
+  if (!asked.to_broker.empty()) {
+    auto url = resolve_url(asked.to_broker);
+    if (!url) return complain(url.error(), kUsage);
+    if (const auto to = server::broker_place(*url, false); !to) return complain(to.error(), kUsage);
+    settings->to_broker = *std::move(url);
+  }
+  const auto is_tls = [](const std::string& url) { return url.starts_with("amqps://"); };
+  if (!asked.cert_file.empty() && std::ranges::none_of(urls, is_tls) &&
+      !is_tls(settings->to_broker)) {
+    return complain({ErrorCode::invalid_argument, "usage", "--cert is for amqps://"}, kUsage);
+  }
+  const auto several = are_several(urls);
+  if (!several) return complain(several.error(), kUsage);
+  if (*several) {
+    return recover_queues(
+        {.urls = std::move(urls), .settings = *std::move(settings), .json = asked.json}, io);
+  }
+  settings->broker.url = std::move(urls.front());
   const auto place = server::broker_place(settings->broker.url, true);
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
@@ -239,8 +274,7 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: cannot write to standard output\n";
     return kFailed;
   }
-  if (summary.error || summary.ended == recovery::Ended::failed) return kFailed;
-  return summary.all_done() ? kDone : kKept;
+  return exit_code_of(summary);
 }
 
 void add_limits(CLI::App& verb, RecoverOptions& asked) {
@@ -262,8 +296,10 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of the dead-letter queue")
+  verb.add_option("--from", asked.from, "URL of a queue, or '…/*.dlq'; may be repeated")
       ->type_name("URL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->required();
   verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
   CLI::Option* origin = verb.add_option("--to-origin", asked.origin, "Back to where they came from")
@@ -272,6 +308,8 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
+  verb.add_option("--to-broker", asked.to_broker, "Another vhost or broker that they go to")
+      ->type_name("URL");
   verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
   verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")
@@ -319,6 +357,12 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  CLI::Option* certificate =
+      verb->add_option("--cert", asked->cert_file, "Certificate by which brokers know us (amqps)")
+          ->type_name("FILE");
+  verb->add_option("--key", asked->key_file, "Its key, if that is in another file")
+      ->type_name("FILE")
+      ->needs(certificate);
   verb->add_option("--endpoint", asked->endpoint, "Where SQS is, if not at AWS")->type_name("URL");
   verb->add_flag("--json", asked->json, "One JSON object at the end");
   verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });

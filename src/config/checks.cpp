@@ -242,7 +242,7 @@ void Checks::check_broker(const std::string& path, const std::string& name, cons
   if (!queue.broker.is_set()) {
     if (is_wrong(join_key(path, "broker"))) return;
     for (const std::string_view key :
-         {"broker_ca", "broker_endpoint", "broker_create", "visibility", "max_receives",
+         {"broker_ca", "broker_cert", "broker_key", "broker_endpoint", "broker_create", "visibility", "max_receives",
           "dead_letter", "kind", "prefetch", "answer", "foreign_type", "publish", "connect"}) {
       if (!has(path, key)) continue;
       wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
@@ -269,7 +269,9 @@ void Checks::check_broker(const std::string& path, const std::string& name, cons
 // The names of its queues are checked where they are used as such: the one of the URL, or the
 // queue's own.
 void Checks::check_sqs(const std::string& path, const std::string& name, const Queue& queue) {
-  if (has(path, "kind")) wrong(path, {"kind"}, "this is about a queue at RabbitMQ", "remove it");
+  for (const std::string_view key : {"kind", "broker_cert", "broker_key"}) {
+    if (has(path, key)) wrong(path, {key}, "this is about a queue at RabbitMQ", "remove it");
+  }
   const std::string_view url = queue.broker.text.reveal();
   const bool names_queue = std::ranges::count(url, '/') > 2 && !url.ends_with('/');
   if (!names_queue && !parse_broker_url("sqs://x/" + name, "", BrokerPart::queue)) {

@@ -137,6 +137,8 @@ struct Queue {
   int dead_batch = 10;
   Url broker = {};  // not given: the store carries it, and the rest has no meaning
   std::string broker_ca = {};
+  std::string broker_cert = {};  // by which the broker knows us
+  std::string broker_key = {};
   Url broker_endpoint = {};    // of SQS
   bool broker_create = false;  // likewise, and the next two
   Duration visibility = std::chrono::seconds(30);
@@ -304,6 +306,8 @@ struct Recover {
   bool keep_expiration = false;
   std::string journal = {};
   std::string ca_file = {};
+  std::string cert_file = {};  // by which the broker knows us
+  std::string key_file = {};
   Url management = {};              // of the broker's API
   std::string delivery_limit = {};  // "none" or a number, where it cannot be found out
   Duration total = std::chrono::minutes(30);

@@ -37,7 +37,7 @@ void expect_errors(std::span<const BadFile> rows) {
 }
 
 TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
-  expect_errors(std::array<BadFile, 12>{{
+  expect_errors(std::array<BadFile, 14>{{
       {"[queue.a]\ndead_letter = 'x'\n",
        "h.toml:2:15: queue.a.dead_letter: this is about a queue that a broker carries, and no "
        "broker is given; add broker = \"amqp://…\", or remove it"},
@@ -48,6 +48,10 @@ TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
        "queue follows it"},
       {"[queue.a]\nbroker = 'amqp://u:hunter2@x:99999/'\n",
        "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
+      {"[queue.a]\nbroker = 'amqp://u:hunter2@x,y:99999/'\n",
+       "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
+      {"[queue.a]\nbroker = 'amqp://x,/'\n",
+       "h.toml:2:10: queue.a.broker: the host is missing, or cannot be one"},
       {"[queue.a]\nbroker = 'amqp://x'\ndead_letter = 'a'\n",
        "h.toml:3:15: queue.a.dead_letter: the dead letters of a queue cannot go into itself"},
       {"[queue.a]\nbroker = 'sqs://'\n",
@@ -420,7 +424,7 @@ from = "env:DLQ"
 to_origin = "exchange"
 every = "1h"
 [recover.b]
-from = "amqp://u:planted@h/%2f/q"
+from = "amqp://u:planted@h,h2:5673,[::1]/%2f/q"
 to = "x"
 on_start = true
 )",
@@ -433,6 +437,7 @@ on_start = true
   const std::string text = describe(*config);
   EXPECT_EQ(text.find("planted"), std::string::npos) << text;
   EXPECT_NE(text.find("amqp://***@h/%2f/q"), std::string::npos) << text;
+  EXPECT_NE(text.find("amqp://***@h,h2:5673,[::1]/%2f/q"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -105,6 +105,11 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
                        "a file for each message's fate, from which a run after a crash goes on"),
           row<Recover>("ca_file", &Recover::ca_file, Path{PathUse::file}, yes,
                        "authorities to trust, of `amqps`; without it, the system's"),
+          row<Recover>("cert_file", &Recover::cert_file, Path{PathUse::file}, yes,
+                       "certificate by which a broker at `amqps` knows us; without a user in its "
+                       "URL it also says who we are (EXTERNAL)"),
+          row<Recover>("key_file", &Recover::key_file, Path{PathUse::file}, yes,
+                       "its key; without it, the key is in the same file"),
       });
 }
 

@@ -92,7 +92,7 @@ std::optional<std::string> json_field(std::string_view body, std::string_view pa
   return text_of_json(value);
 }
 
-std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::* member) {
+std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::*member) {
   if (letter.deaths.empty()) return std::nullopt;
   return letter.deaths.front().*member;
 }

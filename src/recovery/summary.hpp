@@ -56,6 +56,7 @@ enum class Ended : std::uint8_t {
 struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
+  std::string to_place = {};  // the other broker that messages went to; empty: the same
   bool dry = false;
   bool parks_all = false;       // that is what was asked for
   bool counts_returns = false;  // the queue does, and may have a limit

@@ -1,5 +1,6 @@
 #include "server/broker_choice.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -24,10 +25,21 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                 "the URL names no queue: it is the last part, amqp://host/vhost/queue, and the "
                 "vhost / is written %2f");
   }
-  return BrokerPlace{.kind = BrokerPlace::Kind::rabbitmq,
-                     .queue = location->queue,
-                     .user = location->user,
-                     .text = location->text()};
+  BrokerPlace place{.kind = BrokerPlace::Kind::rabbitmq,
+                    .queue = location->queue,
+                    .user = location->user,
+                    .names_user = location->names_user,
+                    .text = location->text()};
+  location->queue.clear();
+  location->user = rabbitmq::Location().user;
+  // In whatever order its hosts are named.
+  auto hosts = location->hosts();
+  std::ranges::sort(hosts, {}, &rabbitmq::Host::text);
+  location->host = hosts.front().name;
+  location->port = hosts.front().port;
+  location->others.assign(hosts.begin() + 1, hosts.end());
+  place.broker = location->text();
+  return place;
 }
 
 Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
@@ -38,12 +50,16 @@ Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
   if (!at) return std::unexpected(std::move(at).error());
   rabbitmq::Options options{.at = *std::move(at),
                             .ca_file = settings.ca_file,
+                            .cert_file = settings.cert_file,
+                            .key_file = settings.key_file,
                             .client = settings.client,
                             .management = settings.management,
                             .asks_management = settings.asks_management,
                             .connect_attempts = settings.connect_attempts,
                             .connect_wait = settings.connect_wait,
                             .on_gave_up = settings.on_gave_up};
+  if (auto checked = rabbitmq::check_files(options); !checked)
+    return std::unexpected(std::move(checked).error());
   if (settings.blocked_patience) options.blocked_patience = *settings.blocked_patience;
   return rabbitmq::open(loop, std::move(options), log);
 }
@@ -55,8 +71,11 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
     return fail(ErrorCode::invalid_argument, "broker",
                 "the URL names no queue: it is the last part, sqs://region/queue");
   }
-  return BrokerPlace{
+  BrokerPlace place{
       .kind = BrokerPlace::Kind::sqs, .queue = location->queue, .text = location->text()};
+  location->queue.clear();
+  place.broker = location->text();
+  return place;
 }
 
 // Where other tools of AWS would ask, unless we were told.

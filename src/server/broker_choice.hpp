@@ -21,9 +21,11 @@ namespace holdfast::server {
 struct BrokerPlace {
   enum class Kind : std::uint8_t { rabbitmq, sqs };
   Kind kind = Kind::rabbitmq;
-  std::string queue = {};  // that it names; empty: none
-  std::string user = {};   // that we are there
-  std::string text = {};   // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string queue = {};   // that it names; empty: none
+  std::string user = {};    // that we are there
+  bool names_user = false;  // else that is what goes without saying
+  std::string text = {};    // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string broker = {};  // the same without user and queue, to be compared
 };
 // `names_queue`: its last part is a queue, and must be there.
 [[nodiscard]] Result<BrokerPlace> broker_place(const std::string& url, bool names_queue);
@@ -41,6 +43,8 @@ struct BrokerSettings {
   std::function<void(const Error&)> on_gave_up = {};
   // RabbitMQ.
   std::string ca_file = {};
+  std::string cert_file = {};  // by which the broker knows us, and its key
+  std::string key_file = {};
   std::string management = {};  // URL of its API; empty: where it usually is
   bool asks_management = true;
   std::optional<Duration> blocked_patience = {};

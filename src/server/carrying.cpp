@@ -46,6 +46,8 @@ BrokerSettings settings_for(const config::Queue& queue, const config::Aws& aws,
           .connect_wait = queue.connect.wait,
           .on_gave_up = on_gave_up,
           .ca_file = queue.broker_ca,
+          .cert_file = queue.broker_cert,
+          .key_file = queue.broker_key,
           .endpoint = std::string(queue.broker_endpoint.text.reveal()),
           .create = queue.broker_create,
           .visibility = queue.visibility,
@@ -63,14 +65,16 @@ std::size_t prefetch_of(const config::Queue& queue) {
 }
 
 // Queues with the same of these share a broker and its connections.
-using Shared =
-    std::tuple<std::string, std::string, int, Duration, std::string, bool, Duration, int>;
+using Shared = std::tuple<std::string, std::string, std::string, std::string, int, Duration,
+                          std::string, bool, Duration, int>;
 Shared shared_by(const BrokerSettings& settings, const BrokerPlace& place) {
   // At SQS every request says its queue, and the region is all of the URL that counts.
   const std::string at =
       settings.url.substr(0, place.queue.empty() ? settings.url.npos : settings.url.rfind('/'));
   return {at,
           settings.ca_file,
+          settings.cert_file,
+          settings.key_file,
           settings.connect_attempts,
           settings.connect_wait,
           settings.endpoint,

@@ -14,6 +14,7 @@ namespace holdfast::server {
 
 struct RecoverSettings {
   BrokerSettings broker = {};  // its URL names the dead-letter queue; who we are is filled in
+  std::string to_broker = {};  // URL of another one that messages go to; empty: the same
   std::string journal = {};    // a file; empty: none
   // What the URL says is filled in: the queue, and who we are.
   recovery::Options options = {};

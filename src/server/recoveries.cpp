@@ -5,6 +5,7 @@
 
 #include "io/map_file.hpp"
 #include "recovery/filter.hpp"
+#include "server/queue_choice.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -47,12 +48,21 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
 Result<RecoverSettings> settings_of(const config::Recover& recover) {
   RecoverSettings settings{.broker = {.url = std::string(recover.from.text.reveal()),
                                       .ca_file = recover.ca_file,
+                                      .cert_file = recover.cert_file,
+                                      .key_file = recover.key_file,
                                       .management = std::string(recover.management.text.reveal()),
                                       .endpoint = std::string(recover.endpoint.text.reveal()),
                                       .aws = recover.aws},
                            .journal = recover.journal};
   if (auto place = broker_place(settings.broker.url, true); !place)
     return std::unexpected(place.error());
+  auto pattern = queue_pattern(settings.broker.url);
+  if (!pattern) return std::unexpected(std::move(pattern).error());
+  if (*pattern) {
+    return fail(ErrorCode::invalid_argument, "recover",
+                "a pattern of queues is for the command line; in the name of one queue * is "
+                "written %2a, and ? %3f");
+  }
   auto routes = routes_of(recover);
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);

@@ -196,7 +196,7 @@ bool ConsumeLine::has_lasting_purpose() const {
 
 void ConsumeLine::on_up() {
   log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"role", role()}});
+            {{"broker", place()}, {"host", host()}, {"role", role()}});
   up_since_ = clock().now();
   patience_.succeeded();
   channels_.resize(std::size_t{connection()->channel_most()} + 1);

@@ -30,6 +30,7 @@ Line::Line(Parts parts, std::string role)
     : parts_(std::move(parts)),
       role_(std::move(role)),
       place_(parts_.options.at.text()),
+      hosts_(parts_.options.at.hosts()),
       bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
 Line::~Line() = default;
@@ -89,21 +90,45 @@ void Line::wait() {
 }
 
 void Line::connect() {
+  tried_ = 0;
+  failures_.clear();
+  connect_to_host();
+}
+
+void Line::connect_to_host() {
   Connection::Listener& listener = *this;
-  connection_ = std::make_unique<Connection>(options(), options().client + " (" + role_ + ")",
-                                             clock(), listener);
+  connection_ = std::make_unique<Connection>(
+      options(), hosts_[at_], options().client + " (" + role_ + ")", clock(), listener);
   if (auto begun = connection_->begin(); !begun) lose(begun.error());
 }
 
 void Line::lose(const Error& why) {
   if (!connection_) return;
   ended_ = std::move(connection_);
-  const bool was_up = ended_->is_up();
-  if (was_up) {
+  if (ended_->is_up()) {
     log().log(Level::warning, "broker.connection_lost", "The connection to the broker is lost.",
-              {{"broker", place_}, {"role", role_}, {"error", why.message}});
+              {{"broker", place_}, {"host", host()}, {"role", role_}, {"error", why.message}});
+    at_ = (at_ + 1) % hosts_.size();
+    return on_lost(why, true);
   }
-  on_lost(why, was_up);
+  if (goes_on(why)) return connect_to_host();
+  if (hosts_.size() == 1) return on_lost(why, false);
+  on_lost({why.code, why.operation, "no host can be used: " + failures_}, false);
+}
+
+bool Line::goes_on(const Error& why) {
+  const std::string failed = host();
+  failures_ += (failures_.empty() ? "" : "; ") + failed + ": " + why.message;
+  at_ = (at_ + 1) % hosts_.size();
+  if (++tried_ >= hosts_.size() || stopping_) return false;
+  log().log(Level::warning, "broker.next_host",
+            "A host of the broker cannot be used; trying the next.",
+            {{"broker", place_},
+             {"host", failed},
+             {"next", host()},
+             {"role", role_},
+             {"error", why.message}});
+  return true;
 }
 
 // What was said before is to arrive: a socket that is closed with something unread in it takes with

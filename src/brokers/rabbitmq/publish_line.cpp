@@ -121,7 +121,7 @@ SteadyTime PublishLine::next_time() const {
 
 void PublishLine::on_up() {
   log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"role", role()}});
+            {{"broker", place()}, {"host", host()}, {"role", role()}});
   open_channel();
 }
 

@@ -118,6 +118,10 @@ TEST_F(RabbitMqFaults, says_what_to_do_when_it_cannot_connect) {
   plain_to_tls.at.port = parse_location(process->tls_url())->port;
   EXPECT_THAT(connect_error(plain_to_tls).message, HasSubstr("TLS"));
 
+  nobody.at.others = {{.name = nobody.at.host, .port = 2}};
+  EXPECT_THAT(connect_error(nobody).message, HasSubstr(nobody.at.host + ":1: "));
+  EXPECT_THAT(connect_error(nobody).message, HasSubstr(nobody.at.host + ":2: "));
+
   Options name = options();
   name.at.host = "no-such-host.invalid";
   EXPECT_THAT(connect_error(name).message, HasSubstr("no-such-host.invalid"));
@@ -257,6 +261,33 @@ TEST_F(RabbitMqFaults, consumes_again_when_the_connection_was_cut) {
   world.close(consumer);
   EXPECT_EQ(world.publish(queue, "again").fate, Fate::confirmed);
   EXPECT_TRUE(world.has_ready(queue, 1));
+}
+
+// The first host has nobody, the second is lost, the third has the broker.
+TEST_F(RabbitMqFaults, goes_on_at_the_next_host) {
+  CuttingProxy proxy(options().at.port);
+  Options several = options();
+  several.at.others = {{.name = several.at.host, .port = proxy.port()},
+                       {.name = several.at.host, .port = several.at.port}};
+  several.at.port = 1;
+  several.connect_wait = 1h;  // between rounds of all hosts, and not between hosts
+  BrokerWorld world(with(several));
+  const std::string queue = world.new_queue(QueueWish::Kind::classic, "hosts");
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = queue, .prefetch = 10}, recorder);
+  for (const Sent& sent : world.publish_all(many(queue, 5)))
+    ASSERT_EQ(sent.fate, Fate::confirmed);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 5; }));
+  const std::string connected = "broker.connected broker=" + several.at.text() + " host=";
+  EXPECT_THAT(all_of(world.log), HasSubstr(connected + several.at.others[0].text()));
+  EXPECT_THAT(all_of(world.log), Not(HasSubstr(connected + several.at.others[1].text())));
+  EXPECT_THAT(world.log.of("broker.next_host"), Not(IsEmpty()));
+  proxy.cut();
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 10; }));
+  EXPECT_EQ(recorder.interruptions.size(), 1U);
+  EXPECT_EQ(world.publish(queue, "again").fate, Fate::confirmed);
+  EXPECT_THAT(all_of(world.log), HasSubstr(connected + several.at.others[1].text()));
+  world.close(consumer);
 }
 
 TEST_F(RabbitMqFaults, does_not_hang_when_the_broker_stops_reading) {
