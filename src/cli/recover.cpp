@@ -45,9 +45,12 @@ Where messages go, one of:
                 queue where they first died, and no other
   --to QUEUE    all of them into one queue
 
-Filters: NAME, one of = != ~ < > and a value; all of them must hold. Names:
-type, id, routing_key, exchange, queue, reason, error, age, recoveries, body,
-header.NAME, json.FIELD.INNER. ~ is "contains".
+Filters: NAME, one of = != ~ < > <= >= =~ !~ and a value; ~ is "contains", =~
+and !~ take a regular expression (RE2). Join them by and, or, not and
+parentheses; of several --filter all must hold. Names: type, id, routing_key,
+exchange, queue, reason, error, age, recoveries, body, header.NAME,
+json.FIELD.INNER. A value with " and " or " or " in it is best put in quotes:
+  --filter 'type=Scan and (age>=2h or not error~"timed out and gone")'
 
 A copy is published first, and the original is removed when the broker has
 confirmed that a queue has it: killed at any point, a message is there twice at
