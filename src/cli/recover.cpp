@@ -52,6 +52,11 @@ exchange, queue, reason, error, age, recoveries, body, header.NAME,
 json.FIELD.INNER. A value with " and " or " or " in it is best put in quotes:
   --filter 'type=Scan and (age>=2h or not error~"timed out and gone")'
 
+With --backup FILE, whatever leaves the queue is written to that file first,
+whole, and is on the disk before its copy is sent. To restore it:
+  holdfast recover --from backup:FILE --to-broker amqp://host/%2f --to-origin
+with the same targets, filters, --limit, --rate, --dry-run and --journal.
+
 A copy is published first, and the original is removed when the broker has
 confirmed that a queue has it: killed at any point, a message is there twice at
 worst. What cannot be brought back stays in the queue, or goes to --park. With
@@ -86,6 +91,8 @@ struct RecoverOptions {
   std::string management;
   std::string delivery_limit;
   std::string journal;
+  std::string backup;
+  std::string to_broker;
   std::string total = "30m";
   std::string idle = "10s";
   std::string empty = "5s";
@@ -165,11 +172,38 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   return recovery::Routes{.to = To::map, .map = *std::move(map)};
 }
 
+constexpr std::string_view kBackupScheme = "backup:";
+
+// What the file options ask for together.
+Result<void> check_files(const RecoverOptions& asked) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  const bool restores = asked.from.starts_with(kBackupScheme);
+  if (asked.dry && !asked.journal.empty())
+    return usage("--journal has no meaning with --dry-run: nothing is recovered");
+  if (asked.dry && !asked.backup.empty())
+    return usage("--backup has no meaning with --dry-run: nothing leaves the queue");
+  if (restores && asked.from == kBackupScheme) return usage("--from backup:FILE names no file");
+  if (restores && asked.to_broker.empty())
+    return usage("to restore a backup, say to which broker: --to-broker amqp://host/vhost");
+  if (restores && !asked.backup.empty())
+    return usage("--backup has no meaning with --from backup:FILE: that file stays as it is");
+  if (!restores && !asked.to_broker.empty())
+    return usage("--to-broker is for --from backup:FILE; else messages go to the queue's broker");
+  return {};
+}
+
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
                                               .management = asked.management,
                                               .endpoint = asked.endpoint},
-                                   .journal = asked.journal};
+                                   .journal = asked.journal,
+                                   .backup = asked.backup};
+  if (auto checked = check_files(asked); !checked)
+    return std::unexpected(std::move(checked).error());
+  if (asked.from.starts_with(kBackupScheme))
+    settings.restore = asked.from.substr(kBackupScheme.size());
   recovery::Options& options = settings.options;
   auto routes = routes_of(asked);
   if (!routes) return std::unexpected(std::move(routes).error());
@@ -193,10 +227,6 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
                     .idle = parse_duration(asked.idle).value_or(Duration()),
                     .empty = parse_duration(asked.empty).value_or(Duration()),
                     .stall = parse_duration(asked.stall).value_or(Duration())};
-  if (asked.dry && !asked.journal.empty()) {
-    return fail(ErrorCode::invalid_argument, "usage",
-                "--journal has no meaning with --dry-run: nothing is recovered");
-  }
   return settings;
 }
 
@@ -210,14 +240,15 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     const bool usage = settings.error().code == ErrorCode::invalid_argument;
     return complain(settings.error(), usage ? kUsage : kFailed);
   }
-  auto url = resolve_url(asked.from);
+  const bool restores = !settings->restore.empty();
+  auto url = resolve_url(restores ? asked.to_broker : asked.from);
   if (!url) return complain(url.error(), kUsage);
   settings->broker.url = *std::move(url);
-  const auto place = server::broker_place(settings->broker.url, true);
+  const auto place = server::place_of(*settings);
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
     return complain(checked.error(), kUsage);
-  RecoverProgress progress(io, asked.dry);
+  RecoverProgress progress(io, {.dry = asked.dry, .restores = restores});
   const auto outcome =
       server::recover(*std::move(settings), {.observer = progress, .hears_signals = true});
   progress.wipe();
@@ -230,13 +261,13 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: " << summary.error->message << '\n';
   }
   if (asked.json) {
-    io.out << recover_json(*outcome, place->text);
+    io.out << recover_json(*outcome, *place);
   } else if (summary.ended == recovery::Ended::failed && !summary.did_anything()) {
     // The error has said it all.
   } else if (asked.dry) {
-    io.out << recover_plan(*outcome, place->text);
+    io.out << recover_plan(*outcome, *place);
   } else if (summary.found) {
-    io.out << recover_summary(summary, place->text);
+    io.out << recover_summary(summary, *place);
   }
   if (!io.out.flush()) {
     io.err << "holdfast recover: cannot write to standard output\n";
@@ -265,7 +296,7 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of the dead-letter queue")
+  verb.add_option("--from", asked.from, "URL of the dead-letter queue, or backup:FILE")
       ->type_name("URL")
       ->required();
   verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
@@ -275,6 +306,8 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
+  verb.add_option("--to-broker", asked.to_broker, "Where a backup is restored to")
+      ->type_name("URL");
   verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
   verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")
@@ -319,6 +352,8 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
                    "Of a quorum queue, if that API cannot say")
       ->type_name("N|none");
   verb->add_option("--journal", asked->journal, "Write down each message's fate; continues a file")
+      ->type_name("FILE");
+  verb->add_option("--backup", asked->backup, "Write all that leaves the queue there first")
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");

@@ -132,7 +132,9 @@ void append_end(std::string& out, const Summary& summary) {
     append_row(out, "other consumers at the start: what they hold is not counted",
                summary.consumers);
   }
-  if (summary.left) append_row(out, "still in " + cut_visible(summary.queue, 50), *summary.left);
+  const std::string_view still = summary.restores ? "not restored from " : "still in ";
+  if (summary.left)
+    append_row(out, std::string(still) + cut_visible(summary.queue, 50), *summary.left);
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
   append_wrapped(out, "Ended: " + ended + ".", 0);
@@ -143,11 +145,11 @@ void append_end(std::string& out, const Summary& summary) {
 void RecoverProgress::found(std::uint64_t count) {
   found_ = count;
   wipe();
-  const std::string_view then = count == 0 ? ""
-                                : dry_     ? " Looking at them..."
-                                           : " Starting recovery...";
-  io_.err << fmt::format("Found {} {} in DLQ.{}\n", count, count == 1 ? "message" : "messages",
-                         then)
+  const std::string_view then = count == 0   ? ""
+                                : asked_.dry ? " Looking at them..."
+                                             : " Starting recovery...";
+  io_.err << fmt::format("Found {} {} in {}.{}\n", count, count == 1 ? "message" : "messages",
+                         asked_.restores ? "the backup" : "DLQ", then)
           << std::flush;
 }
 
@@ -182,12 +184,13 @@ void RecoverProgress::show_bar(const Summary& so_far) {
 }
 
 void RecoverProgress::say_so_far(const Summary& so_far) {
-  const std::uint64_t done = dry_ ? done_of(so_far) : so_far.recovered.total();
+  const std::uint64_t done = asked_.dry ? done_of(so_far) : so_far.recovered.total();
   const std::uint64_t thousands = done / kLineEvery * kLineEvery;
   if (thousands <= told_ || so_far.took - told_at_ < 1s) return;
   told_ = thousands;
   told_at_ = so_far.took;
-  io_.err << fmt::format("{} {} messages so far...\n", dry_ ? "Looked at" : "Recovered", thousands)
+  io_.err << fmt::format("{} {} messages so far...\n", asked_.dry ? "Looked at" : "Recovered",
+                         thousands)
           << std::flush;
 }
 
@@ -235,7 +238,10 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
     append_row(out, "of the kept were published anew, at the end of the queue", summary.renewed);
   }
   if (summary.recognised > 0) {
-    append_row(out, "had their copy already, and were only removed", summary.recognised);
+    append_row(out,
+               summary.restores ? "were restored before, as the journal says"
+                                : "had their copy already, and were only removed",
+               summary.recognised);
   }
   if (summary.duplicates > 0) {
     append_row(out, "may be there twice: no answer came for their first copy", summary.duplicates);
@@ -284,7 +290,7 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
                summary.renewed);
   }
   append_end(out, summary);
-  if (!summary.did_anything()) return out;
+  if (!summary.did_anything() || summary.restores) return out;
   std::string after = summary.renewed > 0
                           ? "Messages that were returned often were published anew, at the end of "
                             "the queue, so that looking at them does not end them; the others are "

@@ -59,6 +59,7 @@ Run::Run(Parts parts, Options options)
   summary_.run = options_.rules.run;
   summary_.queue = options_.queue;
   summary_.dry = options_.dry;
+  summary_.restores = parts_.restored != nullptr;
   summary_.parks_all = options_.rules.routes.to == Routes::To::review;
 }
 
@@ -142,6 +143,7 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
 // only removed. It is so only for sure if it cannot be another that looks the same: it has an id,
 // and the broker itself has written down when it died.
 bool Run::is_done_already(Entry& entry) {
+  if (was_restored(entry)) return true;
   const ports::Delivery& delivery = entry.delivery;
   const auto seen = memory_.find(entry.identity);
   entry.redelivered = delivery.redelivered && !seen;  // and not to this run
@@ -155,8 +157,10 @@ bool Run::is_done_already(Entry& entry) {
   }
   if (known) {
     const bool is_there = known->copy == Memory::Copy::confirmed;
+    entry.stored = ours && !known->ambiguous;
     const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
     if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
+      if (!store({&entry, 1})) return true;  // the run is over, and it stays
       ++summary_.recognised;
       if (ours) ++recognised_ours_;
       note({.event = "recognised",
@@ -249,7 +253,8 @@ void Run::leave(Entry entry) {
         .id = &entry.delivery.message.message_id,
         .key = entry.failed ? &entry.identity : nullptr,
         .type = entry.type,
-        .reason = entry.why});
+        .reason = entry.why,
+        .entry = entry_of(entry)});
   progressed();
 }
 
@@ -287,9 +292,11 @@ void Run::pump() {
 
 // After their lines of the journal: a run that is killed then leaves word of what it has sent.
 void Run::send_all(std::vector<Entry> batch) {
+  if (!store(batch)) batch = without_what_was_not_stored(std::move(batch));
   if (parts_.journal) {
     for (const Entry& entry : batch) {
-      if (entry.identity != Identity()) note({.event = "sending", .key = &entry.identity});
+      if (entry.identity != Identity())
+        note({.event = "sending", .key = &entry.identity, .entry = entry_of(entry)});
     }
     write_journal();
   }
@@ -384,7 +391,8 @@ void Run::count_kept_elsewhere(const Entry& entry, std::string_view event) {
         .id = &entry.delivery.message.message_id,
         .key = entry.identity == Identity() ? nullptr : &entry.identity,
         .type = entry.type,
-        .reason = entry.why});
+        .reason = entry.why,
+        .entry = entry_of(entry)});
 }
 
 void Run::count_recovered(const Entry& entry) {
@@ -397,7 +405,8 @@ void Run::count_recovered(const Entry& entry) {
         .id = &entry.delivery.message.message_id,
         .key = &entry.identity,
         .type = entry.type,
-        .to = &entry.to});
+        .to = &entry.to,
+        .entry = entry_of(entry)});
 }
 
 // No queue wants it, or the broker does not: the message stays (V2).

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "ports/broker.hpp"
 #include "ports/loop.hpp"
+#include "recovery/backup.hpp"
 #include "recovery/copy.hpp"
 #include "recovery/decision.hpp"
 #include "recovery/ending.hpp"
@@ -91,7 +93,9 @@ class Run final : private ports::Receiver {
     Random& random;
     Observer& observer;
     Journal* journal = nullptr;
-    EarlierCopies earlier = {};  // of runs that did not end cleanly
+    Backup* backup = nullptr;                   // of all that leaves the queue, before it does
+    const RestoredEntries* restored = nullptr;  // of a restore: what was restored before
+    EarlierCopies earlier = {};                 // of runs that did not end cleanly
   };
   struct Outcome {
     Summary summary = {};
@@ -136,6 +140,7 @@ class Run final : private ports::Receiver {
     bool doubt = false;        // a copy may be there already
     bool counted = false;      // as recovered, before
     bool redelivered = false;  // it was delivered before, and not to this run
+    bool stored = false;       // in the backup
     bool unknown = false;      // a copy of this run was sent, and nobody knows what became of it
     std::string why = {};      // of what is kept
 
@@ -175,6 +180,12 @@ class Run final : private ports::Receiver {
   void keep(Entry entry);
   void leave(Entry entry);
   void enqueue(Entry entry);
+
+  // The backup (run_backup.cpp).
+  [[nodiscard]] bool store(std::span<Entry> entries);
+  [[nodiscard]] std::vector<Entry> without_what_was_not_stored(std::vector<Entry> batch);
+  [[nodiscard]] bool was_restored(Entry& entry);
+  [[nodiscard]] std::uint64_t entry_of(const Entry& entry) const;
 
   // Of queues that destroy what is returned too often.
   [[nodiscard]] bool is_last(const Entry& entry) const;
@@ -247,6 +258,7 @@ class Run final : private ports::Receiver {
   std::deque<Entry> put_aside_;  // must not be returned, and the queue takes no new copy of them
   std::vector<ports::DeliveryTag> to_acknowledge_;
   std::string journal_lines_;
+  bool backup_begun_ = false;
   bool settling_ = false;
   std::uint64_t taken_ = 0;  // to be recovered or kept, whatever came of it: what a limit limits
   int failures_ = 0;         // to send, in a row

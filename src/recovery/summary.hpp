@@ -57,6 +57,7 @@ struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
   bool dry = false;
+  bool restores = false;        // from a backup, which stays as it is
   bool parks_all = false;       // that is what was asked for
   bool counts_returns = false;  // the queue does, and may have a limit
   Ended ended = Ended::empty;
