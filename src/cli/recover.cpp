@@ -2,6 +2,7 @@
 #include "server/recover.hpp"
 
 #include <charconv>
+#include <istream>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -17,6 +18,7 @@
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "io/map_file.hpp"
+#include "server/broker_choice.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -51,6 +53,9 @@ parentheses; of several --filter all must hold. Names: type, id, routing_key,
 exchange, queue, reason, error, age, recoveries, body, header.NAME,
 json.FIELD.INNER. A value with " and " or " or " in it is best put in quotes:
   --filter 'type=Scan and (age>=2h or not error~"timed out and gone")'
+
+--discard removes what the filters choose instead, after it was written to
+--backup FILE (or --no-backup), and asks first (or --yes).
 
 With --backup FILE, whatever leaves the queue is written to that file first,
 whole, and is on the disk before its copy is sent. To restore it:
@@ -93,6 +98,9 @@ struct RecoverOptions {
   std::string journal;
   std::string backup;
   std::string to_broker;
+  bool discard = false;
+  bool no_backup = false;
+  bool yes = false;
   std::string total = "30m";
   std::string idle = "10s";
   std::string empty = "5s";
@@ -154,6 +162,10 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   const auto usage = [](std::string what) {
     return fail(ErrorCode::invalid_argument, "usage", std::move(what));
   };
+  if (asked.discard && (ways > 0 || !asked.park.empty() || !asked.exchange.empty()))
+    return usage(
+        "--discard sends messages nowhere: it goes without --map, --to-origin, --to, --park");
+  if (asked.discard) return recovery::Routes{.to = To::nowhere};
   if (ways == 0 && !asked.park.empty()) return recovery::Routes{.to = To::review};
   if (ways != 1) {
     return usage(
@@ -192,6 +204,41 @@ Result<void> check_files(const RecoverOptions& asked) {
   if (!restores && !asked.to_broker.empty())
     return usage("--to-broker is for --from backup:FILE; else messages go to the queue's broker");
   return {};
+}
+
+// What --discard asks for, before anything is removed.
+Result<void> check_discard(const RecoverOptions& asked, const Io& io) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  if (!asked.discard) {
+    if (asked.no_backup) return usage("--no-backup goes with --discard");
+    return asked.yes ? usage("--yes goes with --discard") : Result<void>();
+  }
+  if (asked.from.starts_with(kBackupScheme))
+    return usage("--discard is for a queue; to discard a backup, delete its file");
+  if (asked.no_backup && !asked.backup.empty())
+    return usage("say --backup or --no-backup, not both");
+  if (asked.dry) return {};
+  if (!asked.no_backup && asked.backup.empty()) {
+    return usage(
+        "what is discarded is gone: write it to a file first (--backup FILE), or say --no-backup; "
+        "--dry-run shows what would go");
+  }
+  if (!asked.yes && !io.in_is_terminal)
+    return usage("there is nobody to ask: say --yes, or look first with --dry-run");
+  return {};
+}
+
+// By the name of the queue, since a "y" is typed too quickly.
+bool is_confirmed(const RecoverOptions& asked, const std::string& queue, Io& io) {
+  if (!asked.discard || asked.dry || asked.yes) return true;
+  io.err << "Messages of queue " << holdfast::quoted(queue) << " will be removed"
+         << (asked.backup.empty() ? ", and are kept nowhere" : "")
+         << ".\nType its name to go on: " << std::flush;
+  std::string typed;
+  std::getline(io.in, typed);
+  return typed == queue;
 }
 
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
@@ -235,6 +282,8 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: " << error.message << '\n';
     return code;
   };
+  if (const auto checked = check_discard(asked, io); !checked)
+    return complain(checked.error(), kUsage);
   auto settings = settings_of(asked);
   if (!settings) {
     const bool usage = settings.error().code == ErrorCode::invalid_argument;
@@ -248,7 +297,12 @@ int run_recover(const RecoverOptions& asked, Io& io) {
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
     return complain(checked.error(), kUsage);
-  RecoverProgress progress(io, {.dry = asked.dry, .restores = restores});
+  const auto broker = server::broker_place(settings->broker.url, !restores);
+  if (!is_confirmed(asked, broker ? broker->queue : "", io)) {
+    io.err << "Nothing was changed.\n";
+    return kFailed;
+  }
+  RecoverProgress progress(io, {.dry = asked.dry, .restores = restores, .discards = asked.discard});
   const auto outcome =
       server::recover(*std::move(settings), {.observer = progress, .hears_signals = true});
   progress.wipe();
@@ -353,6 +407,10 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("N|none");
   verb->add_option("--journal", asked->journal, "Write down each message's fate; continues a file")
       ->type_name("FILE");
+  verb->add_flag("--discard", asked->discard,
+                 "Remove what is chosen, and send it nowhere; with --backup or --no-backup");
+  verb->add_flag("--no-backup", asked->no_backup, "Of --discard: keep it nowhere");
+  verb->add_flag("--yes", asked->yes, "Of --discard: do not ask");
   verb->add_option("--backup", asked->backup, "Write all that leaves the queue there first")
       ->type_name("FILE");
   add_limits(*verb, *asked);

@@ -17,6 +17,7 @@ class RecoverProgress final : public recovery::Observer {
   struct Asked {
     bool dry = false;
     bool restores = false;  // from a backup
+    bool discards = false;
   };
 
   RecoverProgress(Io& io, Asked asked) : io_(io), asked_(asked) {}

@@ -60,6 +60,7 @@ Run::Run(Parts parts, Options options)
   summary_.queue = options_.queue;
   summary_.dry = options_.dry;
   summary_.restores = parts_.restored != nullptr;
+  summary_.discards = options_.rules.routes.to == Routes::To::nowhere;
   summary_.parks_all = options_.rules.routes.to == Routes::To::review;
 }
 
@@ -119,6 +120,7 @@ void Run::take(ports::Delivery delivery) {
       entry.delivery = std::move(delivery);
       keep(std::move(entry));
       return count_taken();
+    case discard: entry.purpose = Entry::Purpose::discard; break;
     case recover: break;
   }
   bring_back(std::move(entry), std::move(delivery));
@@ -196,7 +198,9 @@ void Run::count_taken() {
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
   if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
-  if (decision.what == Decision::What::recover) ++summary_.planned;
+  const bool leaves =
+      decision.what == Decision::What::recover || decision.what == Decision::What::discard;
+  if (leaves) ++summary_.planned;
   if (decision.what == Decision::What::pass) ++held_.passed;
   if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);
   ++held_.held;
@@ -295,7 +299,8 @@ void Run::send_all(std::vector<Entry> batch) {
   if (!store(batch)) batch = without_what_was_not_stored(std::move(batch));
   if (parts_.journal) {
     for (const Entry& entry : batch) {
-      if (entry.identity != Identity())
+      const bool is_sent = entry.purpose != Entry::Purpose::discard;
+      if (is_sent && entry.identity != Identity())
         note({.event = "sending", .key = &entry.identity, .entry = entry_of(entry)});
     }
     write_journal();
@@ -303,8 +308,24 @@ void Run::send_all(std::vector<Entry> batch) {
   for (Entry& entry : batch) {
     // The journal could not be written, and that is the end of the run.
     const bool stays = ending_ && !finishes_waiting_ && !is_last(entry);
-    if (!stays) send(std::move(entry));
+    if (stays) continue;
+    if (entry.purpose == Entry::Purpose::discard)
+      discard(std::move(entry));
+    else
+      send(std::move(entry));
   }
+}
+
+void Run::discard(Entry entry) {
+  if (std::exchange(entry.unknown, false)) --doubts_;
+  if (!entry.counted) ++summary_.discarded;
+  note({.event = "discarded",
+        .id = &entry.delivery.message.message_id,
+        .key = &entry.identity,
+        .type = entry.type,
+        .reason = read_letter(entry.delivery).reason});
+  memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
+  acknowledge(entry.tag());
 }
 
 bool Run::may_send(SteadyTime now) {
@@ -335,6 +356,7 @@ void Run::send(Entry entry) {
       outgoing.to = {.routing_key = options_.park};
       outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
       break;
+    case Entry::Purpose::discard: break;  // is not sent
     case Entry::Purpose::renew:
       outgoing.to = {.routing_key = options_.queue};
       outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
@@ -370,6 +392,7 @@ void Run::confirmed(Entry entry) {
   backoff_ = {};
   switch (entry.purpose) {
     case Entry::Purpose::recover: count_recovered(entry); break;
+    case Entry::Purpose::discard: break;
     case Entry::Purpose::park:
       if (!entry.counted) ++summary_.parked;
       count_kept_elsewhere(entry, "parked");
@@ -422,6 +445,7 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
       // Of several queues behind an exchange one may have refused it, and another has it.
       if (result.fate == Fate::refused && !entry.to.exchange.empty()) ++summary_.duplicates;
       return keep(std::move(entry));
+    case Entry::Purpose::discard: return;
     case Entry::Purpose::park:
       warn(Warning::Kind::queue, "the review queue " + quoted(options_.park) + " does not take " +
                                      name_of(entry.delivery.message) + ": it stays");

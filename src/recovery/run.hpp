@@ -124,8 +124,9 @@ class Run final : private ports::Receiver {
   struct Entry {
     enum class Purpose : std::uint8_t {
       recover,
-      park,   // into the review queue
-      renew,  // to the end of its own queue
+      discard,  // nowhere
+      park,     // into the review queue
+      renew,    // to the end of its own queue
     };
     ports::Delivery delivery = {};
     Purpose purpose = Purpose::recover;
@@ -203,6 +204,7 @@ class Run final : private ports::Receiver {
   void pump();
   void send_all(std::vector<Entry> batch);
   void send(Entry entry);
+  void discard(Entry entry);
   void sent(ports::DeliveryTag tag, const ports::Sent& sent);
   void sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& sent);
   void confirmed(Entry entry);

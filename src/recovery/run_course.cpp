@@ -163,7 +163,8 @@ void Run::interrupted(const Error& why) {
   }
   in_flight_.clear();
   // What was done with is not taken again.
-  taken_ = summary_.recovered.total() + gone_.failed.total() + gone_.skipped.total() + under_way;
+  taken_ = summary_.recovered.total() + summary_.discarded + gone_.failed.total() +
+           gone_.skipped.total() + under_way;
   rescue_what_was_lost();
   to_acknowledge_.clear();
   held_ = {};
@@ -375,8 +376,8 @@ void Run::ask_what_is_left() {
 // P6: whether all that was found is accounted for.
 void Run::reconcile() {
   if (!summary_.found || !summary_.left) return;
-  const std::uint64_t gone = summary_.recovered.total() + summary_.parked + summary_.recognised -
-                             std::min(recognised_ours_, summary_.recognised);
+  const std::uint64_t gone = summary_.recovered.total() + summary_.discarded + summary_.parked +
+                             summary_.recognised - std::min(recognised_ours_, summary_.recognised);
   const std::uint64_t accounted = gone + *summary_.left;
   summary_.arrived = accounted - std::min(accounted, *summary_.found);
   summary_.vanished = *summary_.found - std::min(accounted, *summary_.found);

@@ -58,6 +58,7 @@ struct Summary {
   std::string queue = {};  // the dead-letter queue
   bool dry = false;
   bool restores = false;        // from a backup, which stays as it is
+  bool discards = false;        // that is what was asked for
   bool parks_all = false;       // that is what was asked for
   bool counts_returns = false;  // the queue does, and may have a limit
   Ended ended = Ended::empty;
@@ -73,6 +74,7 @@ struct Summary {
   Counts failed = {};            // by target; kept
   Counts skipped = {};           // by reason; kept
   std::uint64_t passed = 0;      // not chosen; left where they are
+  std::uint64_t discarded = 0;   // removed, and sent nowhere
   std::uint64_t parked = 0;      // of failed and skipped: put into the review queue
   std::uint64_t renewed = 0;     // of those left: put at the end of the queue, as new messages
   std::uint64_t recognised = 0;  // were there already, by the journal or after a lost connection
@@ -83,14 +85,14 @@ struct Summary {
   std::uint64_t transient = 0;  // of recovered: not persistent, as their originals
   std::uint64_t interruptions = 0;
   bool cut_short = false;        // the connection was lost while the last ones were under way
-  std::uint64_t planned = 0;     // of a dry run: would be recovered
+  std::uint64_t planned = 0;     // of a dry run: would be recovered, or discarded
   std::uint64_t would_fail = 0;  // of a dry run: their target is not there
   Duration took = {};            // from the start to the end
   Duration worked = {};          // until the last message was settled
 
   [[nodiscard]] std::uint64_t kept() const { return failed.total() + skipped.total(); }
   [[nodiscard]] bool did_anything() const {
-    return recovered.total() + kept() + passed + recognised + planned + would_fail > 0;
+    return recovered.total() + discarded + kept() + passed + recognised + planned + would_fail > 0;
   }
   // Everything that was asked for is done: exit code 0.
   [[nodiscard]] bool all_done() const;

@@ -210,6 +210,34 @@ class BackupTest(BackupCase):
         summary = self.restore("--to", "nowhere-at-all", code=1)
         self.assertIn("nowhere-at-all", summary["error"])
 
+    # V2
+    def test_V2_discarded_messages_are_in_the_backup(self):
+        ids = self.letters.die(6)
+        chosen = ["--filter", "id=m1 or id=~^m[45]$"]
+        for arguments, text in (
+            (["--discard"], "--no-backup"),
+            (["--discard", "--backup", self.backup], "say --yes"),
+            (["--discard", "--yes"], "--no-backup"),
+            (["--discard", "--yes", "--no-backup", "--backup", self.backup], "not both"),
+            (["--discard", "--yes", "--no-backup", "--to", self.target], "nowhere"),
+            (["--discard", "--yes", "--no-backup", "--park", self.target], "nowhere"),
+            (["--to", self.target, "--yes"], "goes with --discard"),
+        ):
+            with self.subTest(arguments):
+                done = self.run_recover(*arguments)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(text, done.stderr)
+        summary = self.recover("--discard", "--dry-run", *chosen)
+        self.assertEqual((summary["would_discard"], summary["not_chosen"], summary["still_in_queue"]), (3, 3, 6), summary)
+        summary = self.recover("--discard", "--yes", "--backup", self.backup, *chosen)
+        self.assertEqual((summary["discarded"], summary["not_chosen"], summary["still_in_queue"]), (3, 3, 3), summary)
+        self.assertEqual(self.stored(), ["m1", "m4", "m5"])
+        self.assertEqual(self.letters.look_ids(self.letters.dlq), ["m0", "m2", "m3"])
+        self.restore("--park", self.letters.dlq)
+        self.assertEqual(sorted(self.letters.look_ids(self.letters.dlq)), ids)
+        self.assertEqual(self.recover("--discard", "--yes", "--no-backup")["discarded"], 6)
+        self.assertEqual(self.letters.count(self.letters.dlq), 0)
+
     def test_what_makes_no_sense_is_refused_and_nothing_is_touched(self):
         self.letters.die(3)
         other = self.path("notes.txt")
