@@ -54,6 +54,9 @@ exchange, queue, reason, error, age, recoveries, body, header.NAME,
 json.FIELD.INNER. A value with " and " or " or " in it is best put in quotes:
   --filter 'type=Scan and (age>=2h or not error~"timed out and gone")'
 
+--canary N recovers N messages, waits --canary-wait (30s), and recovers the
+rest only if none of the N came back to the queue; else it ends with code 3.
+
 --discard removes what the filters choose instead, after it was written to
 --backup FILE (or --no-backup), and asks first (or --yes).
 
@@ -98,6 +101,8 @@ struct RecoverOptions {
   std::string journal;
   std::string backup;
   std::string to_broker;
+  std::uint64_t canary = 0;
+  std::string canary_wait = "30s";
   bool discard = false;
   bool no_backup = false;
   bool yes = false;
@@ -241,6 +246,23 @@ bool is_confirmed(const RecoverOptions& asked, const std::string& queue, Io& io)
   return typed == queue;
 }
 
+Result<std::optional<recovery::Canary>> canary_of(const RecoverOptions& asked,
+                                                  const recovery::Options& options) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  if (asked.canary == 0) return std::nullopt;
+  using To = recovery::Routes::To;
+  const To to = options.rules.routes.to;
+  if (asked.dry) return usage("--canary has no meaning with --dry-run: nothing is recovered");
+  if (to == To::nowhere || to == To::review)
+    return usage("--canary is for messages that go back to work: with --map, --to-origin or --to");
+  if (asked.from.starts_with(kBackupScheme))
+    return usage("--canary is for a queue that messages can come back to, and not for a backup");
+  return recovery::Canary{.messages = asked.canary,
+                          .wait = parse_duration(asked.canary_wait).value_or(Duration())};
+}
+
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
                                               .management = asked.management,
@@ -270,6 +292,11 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   if (!limit) return std::unexpected(std::move(limit).error());
   options.delivery_limit = *limit;
   options.renew_at = asked.renew_at;
+  if (auto canary = canary_of(asked, options); !canary) {
+    return std::unexpected(std::move(canary).error());
+  } else {
+    settings.canary = *canary;
+  }
   options.limits = {.total = parse_duration(asked.total).value_or(Duration()),
                     .idle = parse_duration(asked.idle).value_or(Duration()),
                     .empty = parse_duration(asked.empty).value_or(Duration()),
@@ -407,6 +434,13 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("N|none");
   verb->add_option("--journal", asked->journal, "Write down each message's fate; continues a file")
       ->type_name("FILE");
+  verb->add_option("--canary", asked->canary, "N messages first; the rest if none comes back")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}).description(""));
+  verb->add_option("--canary-wait", asked->canary_wait, "How long to wait whether they come back")
+      ->type_name("TIME")
+      ->check(CLI::Validator(check_duration, ""))
+      ->capture_default_str();
   verb->add_flag("--discard", asked->discard,
                  "Remove what is chosen, and send it nowhere; with --backup or --no-backup");
   verb->add_flag("--no-backup", asked->no_backup, "Of --discard: keep it nowhere");

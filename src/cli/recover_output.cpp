@@ -137,6 +137,8 @@ void append_end(std::string& out, const Summary& summary) {
   const std::string_view still = summary.restores ? "not restored from " : "still in ";
   if (summary.left)
     append_row(out, std::string(still) + cut_visible(summary.queue, 50), *summary.left);
+  if (summary.canary && !summary.canary->stopped_by.empty())
+    append_wrapped(out, "Canary: " + visible(summary.canary->stopped_by) + ".", 0);
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
   append_wrapped(out, "Ended: " + ended + ".", 0);
@@ -160,6 +162,13 @@ void RecoverProgress::warned(const recovery::Warning& warning) {
   wipe();
   std::string line = "Warning: ";
   append_visible(line, warning.text);
+  io_.err << line << '\n' << std::flush;
+}
+
+void RecoverProgress::told(const std::string& text) {
+  wipe();
+  std::string line;
+  append_visible(line, text);
   io_.err << line << '\n' << std::flush;
 }
 
@@ -339,6 +348,14 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   if (summary.left) writer.key("still_in_queue").number(*summary.left);
   writer.key("arrived").number(summary.arrived).key("vanished").number(summary.vanished);
   writer.key("other_consumers").number(summary.consumers);
+  if (summary.canary) {
+    writer.key("canary").begin_object().key("messages").number(summary.canary->messages);
+    writer.key("watched_s").number(seconds_of(summary.canary->watched)).key("came_back");
+    write_counts(writer, "by_reason", summary.canary->came_back);
+    if (!summary.canary->stopped_by.empty())
+      writer.key("stopped_by").text(summary.canary->stopped_by);
+    writer.end_object();
+  }
   writer.key("took_s").number(seconds_of(summary.took));
   writer.key("worked_s").number(seconds_of(summary.worked));
   writer.key("per_s").number(std::round(rate_of(summary)));

@@ -28,6 +28,7 @@ class RecoverProgress final : public recovery::Observer {
   void found(std::uint64_t count) override;
   void warned(const recovery::Warning& warning) override;
   void moved(const recovery::Summary& so_far) override;
+  void told(const std::string& text) override;
   void wipe();
 
  private:

@@ -139,6 +139,7 @@ void Run::bring_back(Entry entry, ports::Delivery delivery) {
   const bool is_new = !entry.counted;
   enqueue(std::move(entry));
   if (is_new) count_taken();
+  if (is_new) count_trial();
 }
 
 // Whether a copy of this run, or of one before, is where this one would go: then the message is
@@ -191,6 +192,10 @@ void Run::put_elsewhere(Entry entry, Entry::Purpose purpose, const std::string& 
 void Run::count_taken() {
   ++taken_;
   if (options_.limit && taken_ >= *options_.limit) end(Ended::limit);
+}
+
+void Run::count_trial() {
+  if (options_.trial && ++tried_ == *options_.trial && !ending_) end(Ended::limit);
 }
 
 // Of a dry run. It leaves a message where it is, unless that wears it out: to be looked at and

@@ -37,11 +37,13 @@ struct Options {
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
   std::size_t window = 2000;
   std::optional<std::uint64_t> limit = {};  // most messages that are brought back
-  double rate = 0;                          // a second; 0: as fast as it goes
-  bool dry = false;                         // look, and leave all as it is
-  std::string park = {};                    // the queue for what is kept; empty: where it is
-  bool persistent = false;                  // make copies persistent, whatever the original was
-  bool keep_expiration = false;             // copies expire as their originals did
+  // Most messages that are sent to be recovered, however many are kept: the first step of a canary.
+  std::optional<std::uint64_t> trial = {};
+  double rate = 0;               // a second; 0: as fast as it goes
+  bool dry = false;              // look, and leave all as it is
+  std::string park = {};         // the queue for what is kept; empty: where it is
+  bool persistent = false;       // make copies persistent, whatever the original was
+  bool keep_expiration = false;  // copies expire as their originals did
   // What is left in the queue is returned, which some queues count. At this count it is put at the
   // end of the queue as a new message instead; earlier, if the queue's limit says so (returns.hpp).
   std::int64_t renew_at = 3;
@@ -66,8 +68,9 @@ class Observer {
   virtual ~Observer() = default;
 
   virtual void found(std::uint64_t messages) = 0;
-  virtual void warned(const Warning& warning) = 0;  // of kept messages, only the first few
-  virtual void moved(const Summary& so_far) = 0;    // several times a second
+  virtual void warned(const Warning& warning) = 0;   // of kept messages, only the first few
+  virtual void moved(const Summary& so_far) = 0;     // several times a second
+  virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
@@ -100,6 +103,11 @@ class Run final : private ports::Receiver {
   struct Outcome {
     Summary summary = {};
     Plan plan = {};  // of a dry run
+    // Of those kept and not chosen: what was parked or renewed, and so is not met again by a run of
+    // the same id.
+    Counts failed_for_good = {};
+    Counts skipped_for_good = {};
+    std::uint64_t passed_for_good = 0;
   };
 
   Run(Parts parts, Options options);
@@ -177,6 +185,7 @@ class Run final : private ports::Receiver {
   void put_elsewhere(Entry entry, Entry::Purpose purpose, const std::string& queue);
   [[nodiscard]] static bool has_a_time_of_death(const ports::Message& message);
   void count_taken();
+  void count_trial();
   void hold_again(const Letter& letter, ports::Delivery delivery);
   void keep(Entry entry);
   void leave(Entry entry);
@@ -263,7 +272,8 @@ class Run final : private ports::Receiver {
   bool backup_begun_ = false;
   bool settling_ = false;
   std::uint64_t taken_ = 0;  // to be recovered or kept, whatever came of it: what a limit limits
-  int failures_ = 0;         // to send, in a row
+  std::uint64_t tried_ = 0;
+  int failures_ = 0;  // to send, in a row
   Duration backoff_{};
   bool backing_off_ = false;
   bool probing_ = false;

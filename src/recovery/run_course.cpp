@@ -110,8 +110,8 @@ void Run::begin_consuming() {
     if (ending_) return;
   }
   std::size_t ahead = std::max<std::size_t>(1, options_.window);
-  if (options_.limit) {
-    ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *options_.limit)));
+  for (const auto& most : {options_.limit, options_.trial}) {
+    if (most) ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *most)));
   }
   // What is handed out and waits for its turn is kept from others: a few seconds' worth will do. It
   // is returned when the run ends: where that is counted, half a second's worth.
@@ -397,7 +397,11 @@ void Run::finish() {
   }
   parts_.observer.moved(summary_);
   auto done = std::move(done_);
-  done({std::move(summary_), std::move(plan_)});
+  done({.summary = std::move(summary_),
+        .plan = std::move(plan_),
+        .failed_for_good = std::move(gone_.failed),
+        .skipped_for_good = std::move(gone_.skipped),
+        .passed_for_good = gone_.passed});
 }
 
 }  // namespace holdfast::recovery

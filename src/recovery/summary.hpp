@@ -41,6 +41,7 @@ enum class Ended : std::uint8_t {
   empty,      // there was nothing any more, for as long as that is to be so
   caught_up,  // all that was there at the start was seen, and what came for a while after
   limit,      // as many as were asked for
+  canary,     // its canary has failed, and the rest stays
   idle,       // nothing came, though the queue was not seen empty
   total,      // its time is over
   stall,      // nothing got on
@@ -51,6 +52,14 @@ enum class Ended : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Ended ended) noexcept;
 // A sentence for people.
 [[nodiscard]] std::string_view sentence_of(Ended ended) noexcept;
+
+// What became of those that were recovered first, to see how they fare.
+struct CanaryReport {
+  std::uint64_t messages = 0;
+  Duration watched = {};
+  Counts came_back = {};        // by what they had died of
+  std::string stopped_by = {};  // for people; empty: nothing, and the rest was recovered as well
+};
 
 // V9: what became of the messages.
 struct Summary {
@@ -63,6 +72,7 @@ struct Summary {
   bool counts_returns = false;  // the queue does, and may have a limit
   Ended ended = Ended::empty;
   std::optional<Error> error = {};
+  std::optional<CanaryReport> canary = {};
   std::optional<std::uint64_t> found = {};  // at the start
   std::optional<std::uint64_t> left = {};   // at the end; nothing: it could not be asked
   // found + arrived = what has left the queue by this run + vanished + left.

@@ -111,7 +111,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   RecoverFiles files;
   if (auto opened = open_files(loop, settings, files); !opened)
     return std::unexpected(std::move(opened).error());
-  std::optional<recovery::Run> run;  // outlives the broker
+  std::optional<recovery::CanaryRun> run;  // outlives the broker
   // The run ends when it stalls: connecting for longer serves nobody.
   const Duration stall = settings.options.limits.stall;
   settings.broker.names_queue = !restores;
@@ -144,7 +144,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
                                    .restored = files.restored ? &*files.restored : nullptr,
                                    .earlier = files.journal ? files.journal->take_unsettled()
                                                             : recovery::EarlierCopies()},
-              settings.options);
+              settings.options, settings.canary);
   // Bodies of messages go back to the system when they are freed, however many threads had them.
   if (hooks.hears_signals) ::mallopt(M_MMAP_THRESHOLD, kReturnedAtOnce);
   std::optional<io::Signals> signals;

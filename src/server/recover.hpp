@@ -1,13 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include <holdfast/log.hpp>
 #include <holdfast/result.hpp>
 
-#include "recovery/run.hpp"
+#include "recovery/canary.hpp"
 #include "server/broker_choice.hpp"
 
 namespace holdfast::server {
@@ -18,6 +19,7 @@ struct RecoverSettings {
   std::string journal = {};  // a file; empty: none
   std::string backup = {};   // of what leaves the queue: a file; empty: none
   std::string restore = {};  // a backup that takes the place of the dead-letter queue; empty: none
+  std::optional<recovery::Canary> canary = {};
   // What the URL says is filled in: the queue, and who we are.
   recovery::Options options = {};
 };

@@ -238,6 +238,45 @@ class BackupTest(BackupCase):
         self.assertEqual(self.recover("--discard", "--yes", "--no-backup")["discarded"], 6)
         self.assertEqual(self.letters.count(self.letters.dlq), 0)
 
+    # N3
+    def test_N3_a_canary_stops_what_would_only_die_again(self):
+        consumer = Letters(self.broker, self.letters.name)
+        self.addCleanup(lambda: consumer.close())
+        quorum = {"x-queue-type": "quorum", "x-delivery-limit": 3}
+        for kind, arguments, dies in (
+            ("good", None, 0),
+            ("bad", None, 2),
+            ("quorum", quorum, 1),
+            ("quorum-good", quorum, 0),
+        ):
+            with self.subTest(kind):
+                name = f"{self.letters.name}-{kind}"
+                self.letters.dlq, self.letters.work = f"{name}.dlq", f"{name}.work"
+                self.letters.declare(dlq_arguments=arguments)
+                ids = self.letters.die(12)
+                run = subprocess.Popen(self.command("--to", self.letters.work, "--canary", "3", "--canary-wait", "1200ms"),
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)  # fmt: skip
+                wait_until(lambda: self.letters.count(self.letters.work) == 3)
+                for _ in range(dies):
+                    consumer.reject_all(1, self.letters.work)
+                if kind == "quorum-good":
+                    self.letters.publish("new", key=self.letters.dlq)
+                    ids.append("new")
+                out, err = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 3 if dies else 0, out + err)
+                summary = json.loads(out)
+                recovered = 3 if dies else len(ids)
+                self.assertEqual(summary["recovered"]["total"], recovered, summary)
+                self.assertEqual(summary["canary"]["came_back"]["total"], dies, summary)
+                if dies:
+                    self.assertEqual(summary["ended"], "canary")
+                    self.assertIn(f"{dies} of 3 messages came back to the queue: {dies} rejected",
+                                  summary["canary"]["stopped_by"])  # fmt: skip
+                ledger = self.letters.ledger(self.letters.dlq, self.letters.work)
+                self.assertEqual(sorted(ledger), sorted(ids))
+                self.assertEqual(set(ledger.values()), {1})
+
     def test_what_makes_no_sense_is_refused_and_nothing_is_touched(self):
         self.letters.die(3)
         other = self.path("notes.txt")
@@ -253,6 +292,8 @@ class BackupTest(BackupCase):
             ([*to, "--backup", "/dev/null"], 1, "regular file"),
             ([*to, "--backup", self.path("no/such/folder")], 1, "No such file"),
             ([*to, "--backup", self.backup, "--dry-run"], 2, "nothing leaves the queue"),
+            ([*to, "--canary", "3", "--dry-run"], 2, "--canary has no meaning"),
+            (["--park", self.target, "--canary", "3"], 2, "go back to work"),
             ([*to, *broker], 2, "--to-broker is for --from backup:FILE"),
             ([*to, "--from", f"backup:{other}"], 2, "to which broker"),
             ([*to, *broker, "--from", f"backup:{other}"], 1, "not a backup of messages"),
