@@ -112,7 +112,7 @@ TEST(Canary, messages_of_others_do_not_stop_it) {
   EXPECT_EQ(summary.vanished, 0U);
 }
 
-TEST(Canary, one_that_came_back_and_is_gone_again_is_not_mistaken_for_others) {
+TEST(Canary, one_that_comes_back_among_others_is_found) {
   CanaryWorld world;
   world.put(5);
   world.begin();

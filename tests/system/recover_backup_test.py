@@ -7,6 +7,7 @@ import datetime
 import decimal
 import json
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -237,6 +238,20 @@ class BackupTest(BackupCase):
         self.assertEqual(sorted(self.letters.look_ids(self.letters.dlq)), ids)
         self.assertEqual(self.recover("--discard", "--yes", "--no-backup")["discarded"], 6)
         self.assertEqual(self.letters.count(self.letters.dlq), 0)
+
+    def test_a_discard_asks_for_the_name_of_the_queue(self):
+        self.letters.die(2)
+        for typed, code, left in (("y\n", 1, 2), (f"{self.letters.dlq}\n", 0, 0)):
+            ours, theirs = pty.openpty()
+            run = subprocess.Popen(self.command("--discard", "--backup", self.backup), stdin=theirs,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+            os.write(ours, typed.encode())
+            out, err = run.communicate(timeout=60)
+            os.close(ours)
+            os.close(theirs)
+            self.assertEqual(run.returncode, code, out + err)
+            self.assertIn("Type its name to go on", err)
+            self.assertEqual(self.letters.count(self.letters.dlq), left)
 
     # N3
     def test_N3_a_canary_stops_what_would_only_die_again(self):
