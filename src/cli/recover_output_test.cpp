@@ -80,7 +80,7 @@ TEST(RecoverOutput, tells_lines_where_there_is_no_terminal) {
   std::ostringstream out;
   std::ostringstream err;
   Io io{in, out, err};
-  RecoverProgress progress(io, false);
+  RecoverProgress progress(io, {});
   progress.found(119'762);
   recovery::Summary summary;
   summary.took = 2s;
@@ -100,7 +100,7 @@ TEST(RecoverOutput, wipes_its_bar_before_it_says_something) {
   std::ostringstream err;
   Io io{in, out, err};
   io.err_is_terminal = true;
-  RecoverProgress progress(io, false);
+  RecoverProgress progress(io, {});
   recovery::Summary summary;
   summary.took = 1s;
   progress.moved(summary);

@@ -154,7 +154,9 @@ class SeveralRecoveries {
   }
 
   void recover_one(const ChosenQueue& queue, const std::vector<ChosenQueue>& queues) {
-    RecoverProgress progress(io_, totals_.dry);
+    RecoverProgress progress(io_, {.dry = totals_.dry,
+                                   .discards = asked_.settings.options.rules.routes.to ==
+                                               recovery::Routes::To::nowhere});
     const auto outcome =
         server::recover(settings_of(queue, queues), {.observer = progress, .hears_signals = true});
     progress.wipe();

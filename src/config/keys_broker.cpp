@@ -61,8 +61,9 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
           row<Recover>("to", &Recover::to, NameOrNone{}, yes, "all of them into this queue"),
           row<Recover>("exchange", &Recover::exchange, NameOrNone{}, yes,
                        "where routing keys of the map go that name no exchange"),
-          row<Recover>("filter", &Recover::filter, Texts{check_condition}, yes,
-                       "only messages that meet all of these: `[\"age>2h\", \"type=Scan\"]`"),
+          row<Recover>(
+              "filter", &Recover::filter, Texts{check_condition}, yes,
+              "only messages that meet all of these: `[\"age>2h\", \"type=A or type=B\"]`"),
           row<Recover>("park", &Recover::park, NameOrNone{}, yes,
                        "a queue for what cannot be brought back; without it, that stays"),
           row<Recover>("max_recoveries", &Recover::max_recoveries, Whole{1, 1'000'000}, yes,

@@ -25,6 +25,7 @@ struct Rules {
 struct Decision {
   enum class What : std::uint8_t {
     recover,     // to `to`
+    discard,     // removed from the queue, and sent nowhere
     skip,        // kept for review; `why`
     pass,        // not chosen by the filter
     kept_again,  // put aside by this very run, which has counted it

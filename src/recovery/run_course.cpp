@@ -114,8 +114,8 @@ void Run::begin_consuming() {
     if (ending_) return;
   }
   std::size_t ahead = std::max<std::size_t>(1, options_.window);
-  if (options_.limit) {
-    ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *options_.limit)));
+  for (const auto& most : {options_.limit, options_.trial}) {
+    if (most) ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *most)));
   }
   // What is handed out and waits for its turn is kept from others: a few seconds' worth will do. It
   // is returned when the run ends: where that is counted, half a second's worth.
@@ -181,7 +181,8 @@ void Run::interrupted(const Error& why) {
   }
   in_flight_.clear();
   // What was done with is not taken again.
-  taken_ = summary_.recovered.total() + gone_.failed.total() + gone_.skipped.total() + under_way;
+  taken_ = summary_.recovered.total() + summary_.discarded + gone_.failed.total() +
+           gone_.skipped.total() + under_way;
   rescue_what_was_lost();
   to_acknowledge_.clear();
   held_ = {};
@@ -393,8 +394,8 @@ void Run::ask_what_is_left() {
 // P6: whether all that was found is accounted for.
 void Run::reconcile() {
   if (!summary_.found || !summary_.left) return;
-  const std::uint64_t gone = summary_.recovered.total() + summary_.parked + summary_.recognised -
-                             std::min(recognised_ours_, summary_.recognised);
+  const std::uint64_t gone = summary_.recovered.total() + summary_.discarded + summary_.parked +
+                             summary_.recognised - std::min(recognised_ours_, summary_.recognised);
   const std::uint64_t accounted = gone + *summary_.left;
   summary_.arrived = accounted - std::min(accounted, *summary_.found);
   summary_.vanished = *summary_.found - std::min(accounted, *summary_.found);
@@ -414,7 +415,11 @@ void Run::finish() {
   }
   parts_.observer.moved(summary_);
   auto done = std::move(done_);
-  done({std::move(summary_), std::move(plan_)});
+  done({.summary = std::move(summary_),
+        .plan = std::move(plan_),
+        .failed_for_good = std::move(gone_.failed),
+        .skipped_for_good = std::move(gone_.skipped),
+        .passed_for_good = gone_.passed});
 }
 
 }  // namespace holdfast::recovery

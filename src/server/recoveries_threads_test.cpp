@@ -136,7 +136,7 @@ TEST(Recoveries, a_reload_runs_nothing_at_once_and_refuses_what_is_wrong) {
   recover.filter = {"tipe=x"};
   const auto refused = world.set({{"a", recover}});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().text(), "recover \"a\": unknown name \"tipe\"; did you mean \"type\"?");
+  EXPECT_EQ(refused.error().text(), "recover \"a\": position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
   const std::lock_guard lock(world.runs.mutex);
   EXPECT_EQ(world.runs.begun, 0);
 }

@@ -385,6 +385,41 @@ class JournalText final : public Journal {
   bool broken = false;
 };
 
+class BackupText final : public Backup {
+ public:
+  // `log`: of the broker, which gets a line "stored" for each sync.
+  explicit BackupText(std::vector<std::string>& log) : log_(log) {}
+
+  [[nodiscard]] Result<void> append(std::string_view lines) override {
+    if (broken) return fail(ErrorCode::exhausted, "backup", "b.jsonl: No space left on device");
+    unsynced_ += lines;
+    return {};
+  }
+  [[nodiscard]] Result<void> sync() override {
+    text += std::exchange(unsynced_, {});
+    log_.emplace_back("stored");
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> ids() const {
+    std::vector<std::string> all;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      const auto line = parse_backup_line(std::string_view(text).substr(at, end - at));
+      EXPECT_TRUE(line);
+      if (line && line->run.empty()) all.push_back(line->delivery.message.message_id.value_or("?"));
+    }
+    return all;
+  }
+
+  std::string text;
+  bool broken = false;
+
+ private:
+  std::vector<std::string>& log_;
+  std::string unsynced_;
+};
+
 struct World {
   holdfast::testing::FakeClock clock;
   holdfast::testing::FakeRandom random;
@@ -395,6 +430,8 @@ struct World {
   SeenBy seen;
   JournalText journal;
   bool journals = false;
+  BackupText backup{broker.log};
+  bool backs_up = false;
   std::optional<Run::Outcome> outcome;
   Options options;
 
@@ -421,6 +458,7 @@ struct World {
                    .random = random,
                    .observer = seen,
                    .journal = journals ? &journal : nullptr,
+                   .backup = backs_up ? &backup : nullptr,
                    .earlier = journals ? journal.unsettled() : EarlierCopies(),
                    .to = to},
         options);
