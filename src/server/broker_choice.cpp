@@ -24,10 +24,17 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                 "the URL names no queue: it is the last part, amqp://host/vhost/queue, and the "
                 "vhost / is written %2f");
   }
+  rabbitmq::Location alone = *location;
+  alone.user = rabbitmq::Location().user;
+  alone.queue.clear();
+  const bool v6 = location->host.contains(':');
+  const std::string host = v6 ? '[' + location->host + ']' : location->host;
   return BrokerPlace{.kind = BrokerPlace::Kind::rabbitmq,
                      .queue = location->queue,
                      .user = location->user,
-                     .text = location->text()};
+                     .text = location->text(),
+                     .label = alone.text(),
+                     .name = "RabbitMQ at " + host + ':' + std::to_string(location->port)};
 }
 
 Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
@@ -43,7 +50,8 @@ Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
                             .asks_management = settings.asks_management,
                             .connect_attempts = settings.connect_attempts,
                             .connect_wait = settings.connect_wait,
-                            .on_gave_up = settings.on_gave_up};
+                            .on_gave_up = settings.on_gave_up,
+                            .observer = settings.observer};
   if (settings.blocked_patience) options.blocked_patience = *settings.blocked_patience;
   return rabbitmq::open(loop, std::move(options), log);
 }
@@ -55,8 +63,11 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
     return fail(ErrorCode::invalid_argument, "broker",
                 "the URL names no queue: it is the last part, sqs://region/queue");
   }
-  return BrokerPlace{
-      .kind = BrokerPlace::Kind::sqs, .queue = location->queue, .text = location->text()};
+  return BrokerPlace{.kind = BrokerPlace::Kind::sqs,
+                     .queue = location->queue,
+                     .text = location->text(),
+                     .label = sqs::Location{.region = location->region}.text(),
+                     .name = "SQS in " + location->region};
 }
 
 // Where other tools of AWS would ask, unless we were told.
@@ -83,7 +94,8 @@ Result<std::unique_ptr<ports::Broker>> open_sqs(ports::Loop& loop, const BrokerS
                        .poll_wait = settings.poll_wait,
                        .connect_attempts = settings.connect_attempts,
                        .connect_wait = settings.connect_wait,
-                       .on_gave_up = settings.on_gave_up};
+                       .on_gave_up = settings.on_gave_up,
+                       .observer = settings.observer};
   options.credentials.given = {std::string(settings.aws.access_key.reveal()),
                                std::string(settings.aws.secret_key.reveal()),
                                std::string(settings.aws.session_token.reveal())};

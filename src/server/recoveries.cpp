@@ -80,13 +80,14 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
 struct Recoveries::One {
   config::Recover config;
   RecoverSettings settings;
+  std::string queue;
   std::string place;  // the queue, as people see it
   std::unique_ptr<ports::Loop::Timer> timer = {};
   std::jthread thread = {};
 };
 
-Recoveries::Recoveries(ports::Loop& loop, Logger log, Runner runner)
-    : loop_(loop), log_(log), runner_(std::move(runner)) {}
+Recoveries::Recoveries(ports::Loop& loop, Logger log, RecoveryListener& listener, Runner runner)
+    : loop_(loop), log_(log), listener_(listener), runner_(std::move(runner)) {}
 
 Recoveries::~Recoveries() {
   static_cast<void>(end());
@@ -109,6 +110,7 @@ Result<void> Recoveries::set(const std::map<std::string, config::Recover>& recov
     auto place = broker_place(settings->broker.url, true);
     next.emplace(name, std::make_unique<One>(One{.config = recover,
                                                  .settings = *std::move(settings),
+                                                 .queue = place ? place->queue : "",
                                                  .place = place ? place->text : ""}));
   }
   for (auto& [name, one] : all_) {
@@ -149,18 +151,21 @@ void Recoveries::begin(const std::string& name) {
   }
   if (one.thread.joinable()) leaving_.push_back(std::move(one.thread));  // of another queue
   running_.insert(one.place);
-  one.thread = std::jthread([this, name, place = one.place, settings = one.settings, log = log_,
-                             runner = runner_, &loop = loop_,
+  const auto run = std::make_shared<const RecoveryRun>(
+      RecoveryRun{.name = name, .queue = one.queue, .place = one.place, .config = one.config});
+  listener_.began(*run);
+  one.thread = std::jthread([this, run, settings = one.settings, log = log_, runner = runner_,
+                             &loop = loop_,
                              alive = std::weak_ptr(alive_)](const std::stop_token& stop) mutable {
-    LogObserver observer(log, name);
+    LogObserver observer(log, run->name);
     auto outcome = runner(std::move(settings), {.observer = observer, .log = log, .stop = stop});
-    loop.post([this, name, place = std::move(place), outcome = std::move(outcome), alive,
-               thread = std::this_thread::get_id()] {
-      if (alive.expired()) return;
-      running_.erase(running_.find(place));
-      join(thread);
-      ended(name, outcome);
-    });
+    loop.post(
+        [this, run, outcome = std::move(outcome), alive, thread = std::this_thread::get_id()] {
+          if (alive.expired()) return;
+          running_.erase(running_.find(run->place));
+          join(thread);
+          ended(*run, outcome);
+        });
   });
 }
 
@@ -172,17 +177,18 @@ void Recoveries::join(std::thread::id thread) {
   std::erase_if(leaving_, [&](const std::jthread& other) { return other.get_id() == thread; });
 }
 
-void Recoveries::ended(const std::string& name, const Result<recovery::Run::Outcome>& outcome) {
+void Recoveries::ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) {
+  listener_.ended(run, outcome);
   if (!outcome || outcome->summary.error) {
     const Error& error = outcome ? *outcome->summary.error : outcome.error();
     log_.log(Level::error, "recover.failed", "a recovery could not go on; the next one is tried",
-             {{"recover", name}, {"error", error.text()}});
+             {{"recover", run.name}, {"error", error.text()}});
   }
   if (!outcome || !outcome->summary.found) return;
   const recovery::Summary& summary = outcome->summary;
   log_.log(summary.all_done() ? Level::info : Level::warning, "recover.done",
            recovery::sentence_of(summary.ended),
-           {{"recover", name},
+           {{"recover", run.name},
             {"run", summary.run},
             {"recovered", summary.recovered.total()},
             {"failed", summary.failed.total()},

@@ -19,10 +19,12 @@
 #include "node/running_server.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/broker_monitor.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
 #include "server/recoveries.hpp"
+#include "server/recovery_reporter.hpp"
 #include "server/retention.hpp"
 #include "server/routing.hpp"
 #include "wire/operation_json.hpp"
@@ -92,6 +94,8 @@ struct Service::Parts {
   std::unique_ptr<http::SeeingApi> seeing_api;
   std::unique_ptr<http::TriageApi> triage_api;
   std::unique_ptr<AlertDesk> alerts;
+  std::unique_ptr<BrokerMonitor> monitor;
+  std::unique_ptr<RecoveryReporter> reporter;
   std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
@@ -118,8 +122,12 @@ Result<void> Service::Parts::start() {
     } else {
       hired = std::unexpected(std::move(types).error());
     }
-    if (auto carried = carriages_of(config, node->loop(), options.log, all.on_broken)) {
+    monitor = std::make_unique<BrokerMonitor>(node->loop(), watch.brokers(), options.log);
+    if (auto carried =
+            carriages_of(config, node->loop(), options.log, all.on_broken, monitor.get())) {
       all.carried = *std::move(carried);
+      for (const engine::Carriage& carriage : all.carried)
+        watch.expect_publishing(carriage.queue);
     } else {
       hired = std::unexpected(std::move(carried).error());
     }
@@ -131,7 +139,10 @@ Result<void> Service::Parts::start() {
   Result<void> listening;
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
-    recoveries = std::make_unique<Recoveries>(node->loop(), options.log);
+    reporter =
+        std::make_unique<RecoveryReporter>(RecoveryReporter::Parts{.counts = watch.recoveries()});
+    recoveries = std::make_unique<Recoveries>(node->loop(), options.log, *reporter);
+    reporter->expect(config.recoveries);
     node->operations().on_change([this](const Operation& operation) {
       std::string text;
       wire::JsonWriter writer(text);
@@ -140,6 +151,7 @@ Result<void> Service::Parts::start() {
     });
     node->operations().start();
     if (listening) listening = recoveries->set(config.recoveries);
+    if (listening) listening = monitor->set(config.recoveries);
     if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
@@ -342,6 +354,8 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   if (auto checked = server->check_tls(); !checked) return checked;
   if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
   if (auto set = alerts->set(next.alerts); !set) return set;
+  if (auto set = monitor->set(next.recoveries); !set) return set;
+  reporter->expect(next.recoveries);
   if (auto set = recoveries->set(next.recoveries); !set) return set;
   if (auto read = server->reload_tls(); !read) {
     options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
@@ -426,6 +440,7 @@ Service::Stopped Service::Parts::stop() {
   if (node) {
     node->on_loop([&] {
       if (recoveries) ending = recoveries->end();
+      monitor.reset();
     });
   }
   if (working) {
@@ -443,6 +458,7 @@ Service::Stopped Service::Parts::stop() {
   const auto close = [this] {
     server.reset();
     recoveries.reset();
+    monitor.reset();
     alerts.reset();
     seeing_api.reset();
     client.reset();

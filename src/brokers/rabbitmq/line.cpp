@@ -26,9 +26,10 @@ int poll_wait(SteadyTime now, SteadyTime until) {
 
 }  // namespace
 
-Line::Line(Parts parts, std::string role)
+Line::Line(Parts parts, ports::BrokerWay way)
     : parts_(std::move(parts)),
-      role_(std::move(role)),
+      way_(way),
+      role_(way == ports::BrokerWay::publish ? "publish" : "consume"),
       place_(parts_.options.at.text()),
       bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
@@ -103,7 +104,27 @@ void Line::lose(const Error& why) {
     log().log(Level::warning, "broker.connection_lost", "The connection to the broker is lost.",
               {{"broker", place_}, {"role", role_}, {"error", why.message}});
   }
+  note_disconnected(why, was_up);
   on_lost(why, was_up);
+}
+
+void Line::note_connected() {
+  log().log(Level::info, "broker.connected", "Connected to the broker.",
+            {{"broker", place_}, {"role", role_}});
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_] { observer->connected(way); }});
+}
+
+void Line::note_disconnected(const Error& why, bool was_up) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_, why, was_up] {
+    observer->disconnected(way, why, was_up);
+  }});
+}
+
+void Line::note_blocked(bool is_blocked) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, is_blocked] { observer->blocked(is_blocked); }});
 }
 
 // What was said before is to arrive: a socket that is closed with something unread in it takes with

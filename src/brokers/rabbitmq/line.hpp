@@ -32,8 +32,7 @@ class Line : protected Connection::Listener {
   Line& operator=(const Line&) = delete;
 
  protected:
-  // `role`: "publish", "consume".
-  Line(Parts parts, std::string role);
+  Line(Parts parts, ports::BrokerWay way);
   ~Line() override;
 
   void start();
@@ -69,6 +68,9 @@ class Line : protected Connection::Listener {
   [[nodiscard]] const Logger& log() const noexcept { return parts_.log; }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }  // for logs
   [[nodiscard]] const std::string& role() const noexcept { return role_; }
+  // Has the loop tell the observer.
+  void note_connected();
+  void note_blocked(bool is_blocked);
   void tell(Event event) { events_.push_back(std::move(event)); }
   [[nodiscard]] std::vector<Event>& events() noexcept { return events_; }
 
@@ -76,10 +78,12 @@ class Line : protected Connection::Listener {
   void run();
   void wait();
   void lose(const Error& why);
+  void note_disconnected(const Error& why, bool was_up);
   void say_goodbye();
 
   const Parts parts_;
-  const std::string role_;
+  const ports::BrokerWay way_;
+  const std::string role_;  // "consume", "publish"
   const std::string place_;
   io::UniqueFd bell_;
   std::atomic<bool> stopping_ = false;
