@@ -1,6 +1,7 @@
 #include "seeing/broker_states.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::seeing {
@@ -8,6 +9,18 @@ namespace {
 
 constexpr std::size_t index_of(ports::BrokerWay way) {
   return static_cast<std::size_t>(way);
+}
+
+void add_to(BrokerSeen& seen, const BrokerState& state) {
+  seen.about = state.about();
+  seen.is_connected = seen.is_connected && state.is_connected();
+  const auto& missing = state.missing();
+  if (missing && (!seen.missing || missing->since < seen.missing->since)) seen.missing = missing;
+  const auto blocked = state.blocked_since();
+  if (blocked) seen.blocked_since = std::min(seen.blocked_since.value_or(*blocked), *blocked);
+  seen.lost += state.lost();
+  std::ranges::copy(state.carried, std::back_inserter(seen.carried));
+  std::ranges::copy(state.recoveries, std::back_inserter(seen.recoveries));
 }
 
 }  // namespace
@@ -55,11 +68,14 @@ std::shared_ptr<BrokerState> BrokerStates::add(BrokerState::About about) {
   return state;
 }
 
-std::vector<std::shared_ptr<const BrokerState>> BrokerStates::all() const {
-  std::vector<std::shared_ptr<const BrokerState>> all;
+std::vector<BrokerSeen> BrokerStates::all() const {
+  std::map<std::string, BrokerSeen> by_place;
   for (const auto& one : all_) {
-    if (auto state = one.lock()) all.push_back(std::move(state));
+    if (const auto state = one.lock()) add_to(by_place[state->about().place], *state);
   }
+  std::vector<BrokerSeen> all;
+  for (auto& [place, seen] : by_place)
+    all.push_back(std::move(seen));
   return all;
 }
 

@@ -64,6 +64,19 @@ class BrokerState final : public ports::BrokerObserver {
   std::uint64_t lost_ = 0;
 };
 
+// One broker as the server sees it, of all its states there.
+struct BrokerSeen {
+  BrokerState::About about = {};
+  bool is_connected = true;
+  std::optional<BrokerState::Trouble> missing = {};
+  std::optional<WallTime> blocked_since = {};
+  std::uint64_t lost = 0;
+  std::vector<BrokerState::Carried> carried = {};
+  std::vector<std::string> recoveries = {};
+
+  [[nodiscard]] bool can_be_used() const noexcept { return !missing && !blocked_since; }
+};
+
 // Every broker that the server uses now, and what is in dead-letter queues. Threads: the loop's.
 class BrokerStates {
  public:
@@ -74,7 +87,8 @@ class BrokerStates {
 
   // Known until nobody has it any more.
   [[nodiscard]] std::shared_ptr<BrokerState> add(BrokerState::About about);
-  [[nodiscard]] std::vector<std::shared_ptr<const BrokerState>> all() const;
+  // By place: a server may be at one broker as several users, or with several settings.
+  [[nodiscard]] std::vector<BrokerSeen> all() const;
 
   // Nothing: it could not be read.
   void set_depth(const std::string& place, const std::string& queue,

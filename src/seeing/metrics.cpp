@@ -241,26 +241,12 @@ void add_breakers(Text& text, const Scrape& scrape) {
   }
 }
 
-// Servers may be at one broker as several users, or with several settings: for whoever looks at it,
-// that is one broker.
 void add_brokers(Text& text, const Watch& watch) {
-  struct Seen {
-    bool connected = true;
-    bool blocked = false;
-    std::uint64_t lost = 0;
-  };
-  std::map<std::string, Seen> brokers;
-  for (const auto& state : watch.brokers().all()) {
-    Seen& seen = brokers[state->about().place];
-    seen.connected = seen.connected && state->is_connected();
-    seen.blocked = seen.blocked || state->blocked_since();
-    seen.lost += state->lost();
-  }
-  for (const auto& [place, seen] : brokers) {
-    const Labels labels = {{"broker", place}};
-    text.count("holdfast_broker_connected", seen.connected ? 1 : 0, labels);
-    text.count("holdfast_broker_blocked", seen.blocked ? 1 : 0, labels);
-    text.count("holdfast_broker_connections_lost_total", static_cast<double>(seen.lost), labels);
+  for (const BrokerSeen& broker : watch.brokers().all()) {
+    const Labels labels = {{"broker", broker.about.place}};
+    text.count("holdfast_broker_connected", broker.is_connected ? 1 : 0, labels);
+    text.count("holdfast_broker_blocked", broker.blocked_since ? 1 : 0, labels);
+    text.count("holdfast_broker_connections_lost_total", static_cast<double>(broker.lost), labels);
   }
   for (const auto& [queue, count] : watch.publish_retries()) {
     text.count("holdfast_broker_publish_retries_total", static_cast<double>(count),

@@ -17,6 +17,7 @@
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/running_server.hpp"
+#include "seeing/readiness.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
 #include "server/broker_monitor.hpp"
@@ -50,6 +51,11 @@ Result<http::Tokens> tokens_of(const config::Config& config) {
 // So much of a fresh id that no other server has it.
 std::string new_life() {
   return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
+}
+
+bool has_queues_of_its_own(const config::Config& config) {
+  return std::ranges::any_of(config.queues,
+                             [](const auto& one) { return !one.second.broker.is_set(); });
 }
 
 }  // namespace
@@ -100,6 +106,7 @@ struct Service::Parts {
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
   bool ready = false;
+  bool has_own_queues = true;  // see readiness_of()
 
   std::uint16_t port = 0;
   bool working = false;
@@ -199,7 +206,11 @@ Result<void> Service::Parts::set_up() {
                       .max_array = static_cast<std::size_t>(config.http.max_array),
                       .max_json_depth = static_cast<std::size_t>(config.http.max_json_depth),
                       .default_lease = config.engine.lease},
-      node->clock(), [this] { return ready; });
+      node->clock(),
+      http::Api::Health{
+          .is_ready = [this] { return ready; },
+          .readiness = [this] { return seeing::readiness_of(watch.brokers(), has_own_queues); }});
+  has_own_queues = has_queues_of_its_own(config);
   // First: "/v1/tasks/count" is not the task "count".
   triage_api = std::make_unique<http::TriageApi>(*node, node->clock());
   triage_api->add_to(routes);
@@ -361,6 +372,7 @@ Result<void> Service::Parts::apply(const config::Config& next) {
     options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
                     {{"error", read.error().text()}});
   }
+  has_own_queues = has_queues_of_its_own(next);
   change_engine(config, next, *std::move(types));
   gate->set_tokens(*std::move(tokens));
   api->set_mapped(routes, *std::move(mapped));

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "../support"))
 
 import rabbitmq  # noqa: E402
 from dead_letters import Letters  # noqa: E402
-from serve_test import Server  # noqa: E402
+from serve_test import HOLDFAST, Server  # noqa: E402
 from waiting import eventually  # noqa: E402
 
 CONFIG = """
@@ -55,6 +55,8 @@ class BrokerSeenTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="holdfast-seen-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        if self.broker.process.poll() is not None:
+            self.broker.start()
         self.place = f"amqp://127.0.0.1:{self.broker.port}/%2f"
 
     def serve(self, config):
@@ -130,6 +132,53 @@ empty = "100ms"
         eventually("the alarm", lambda: self.broker_metric(server, "blocked") == 1)
         self.broker.ctl("set_vm_memory_high_watermark", "absolute", "2GB")
         eventually("its end", lambda: self.broker_metric(server, "blocked") == 0)
+        self.assertEqual(server.end(), 0)
+
+
+    # R8
+    def test_T9_readyz_says_what_works_without_the_broker(self):
+        server = self.serve(CONFIG)
+        eventually("a connection", lambda: self.connected(server))
+        self.assertEqual(server.call("GET", "/readyz"), (200, {"status": "ready", "problems": []}))
+        self.broker.stop()
+
+        def problems():
+            status, answer = server.call("GET", "/readyz")
+            self.assertEqual(status, 200)
+            return answer["status"] == "degraded" and answer["problems"]
+
+        [problem] = eventually("it is missed", problems)
+        self.assertEqual(problem["broker"], self.place)
+        text = problem["text"]
+        self.assertIn(f"RabbitMQ at 127.0.0.1:{self.broker.port} is not reachable since {problem['since']} (", text)
+        self.assertIn('; tasks of queue "kept" are accepted and kept in the store', text)
+        self.assertIn('; tasks of queue "asked" are refused until then', text)
+        self.assertNotIn("guest", text)
+        [broker] = server.call("GET", "/v1/stats")[1]["brokers"]
+        self.assertEqual((broker["connected"], broker["since"]), (False, problem["since"]))
+        top = subprocess.run([HOLDFAST, "top", "--server", f"http://127.0.0.1:{server.port}", "--json"], text=True,
+                             capture_output=True, check=True)  # fmt: skip
+        self.assertIn("is not reachable since", json.loads(top.stdout.splitlines()[0])["brokers"][0]["text"])
+        # What it says is so.
+        kept = server.call("POST", "/v1/tasks", {"type": "kept"})
+        self.assertEqual(kept[0], 202)
+        self.assertEqual(server.call("POST", "/v1/tasks", {"type": "asked"})[0], 503)
+        self.broker.start()
+        eventually("it is back", lambda: server.call("GET", "/readyz")[1]["status"] == "ready")
+        self.assertEqual(server.call("GET", f"/v1/tasks/{kept[1]['id']}")[0], 200)
+        self.assertEqual(server.end(), 0)
+
+    def test_T9_a_server_that_can_accept_nothing_is_not_ready(self):
+        asked_only = CONFIG.replace('answer = "recorded"\n', "")
+        server = self.serve(asked_only)
+        eventually("a connection", lambda: self.connected(server))
+        self.broker.stop()
+        status = eventually("it is missed", lambda: server.call("GET", "/readyz")[0] == 503)
+        self.assertTrue(status)
+        self.assertIn("is not reachable since", json.dumps(server.call("GET", "/readyz")[1]))
+        server.configure(asked_only + LOCAL)
+        server.process.send_signal(signal.SIGHUP)
+        eventually("a queue of its own", lambda: server.call("GET", "/readyz")[0] == 200)
         self.assertEqual(server.end(), 0)
 
 
