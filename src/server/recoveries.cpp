@@ -81,6 +81,7 @@ struct Recoveries::One {
   config::Recover config;
   RecoverSettings settings;
   std::string queue;
+  std::string broker;
   std::string place;  // the queue, as people see it
   std::unique_ptr<ports::Loop::Timer> timer = {};
   std::jthread thread = {};
@@ -111,6 +112,7 @@ Result<void> Recoveries::set(const std::map<std::string, config::Recover>& recov
     next.emplace(name, std::make_unique<One>(One{.config = recover,
                                                  .settings = *std::move(settings),
                                                  .queue = place ? place->queue : "",
+                                                 .broker = place ? place->label : "",
                                                  .place = place ? place->text : ""}));
   }
   for (auto& [name, one] : all_) {
@@ -151,8 +153,11 @@ void Recoveries::begin(const std::string& name) {
   }
   if (one.thread.joinable()) leaving_.push_back(std::move(one.thread));  // of another queue
   running_.insert(one.place);
-  const auto run = std::make_shared<const RecoveryRun>(
-      RecoveryRun{.name = name, .queue = one.queue, .place = one.place, .config = one.config});
+  const auto run = std::make_shared<const RecoveryRun>(RecoveryRun{.name = name,
+                                                                   .queue = one.queue,
+                                                                   .broker = one.broker,
+                                                                   .place = one.place,
+                                                                   .config = one.config});
   listener_.began(*run);
   one.thread = std::jthread([this, run, settings = one.settings, log = log_, runner = runner_,
                              &loop = loop_,

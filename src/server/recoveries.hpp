@@ -25,9 +25,10 @@ namespace holdfast::server {
 
 // One run of a recovery.
 struct RecoveryRun {
-  std::string name;   // of its table
-  std::string queue;  // the dead-letter queue
-  std::string place;  // the same with its broker, for people; without a password
+  std::string name;    // of its table
+  std::string queue;   // the dead-letter queue
+  std::string broker;  // without user and password
+  std::string place;   // the queue with its broker, for people; without a password
   config::Recover config;
 };
 

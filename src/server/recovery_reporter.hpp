@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+
+#include <holdfast/time.hpp>
 
 #include "config/config.hpp"
 #include "seeing/recovery_counts.hpp"
@@ -9,15 +12,24 @@
 
 namespace holdfast::server {
 
-// Tells of the runs of scheduled recoveries whoever looks after the server: in the metrics.
+// What a webhook is told of a run that has ended. `server`: its public URL; empty: it has none.
+[[nodiscard]] std::string recovery_message(const RecoveryRun& run,
+                                           const Result<recovery::Run::Outcome>& outcome,
+                                           WallTime now, std::string_view server);
+
+// Tells of the runs of scheduled recoveries whoever looks after the server: in the metrics, and by
+// the webhook for alerts.
 //
 // Threads: the loop's. The parts must outlive it.
 class RecoveryReporter final : public RecoveryListener {
  public:
   struct Parts {
     seeing::RecoveryCounts& counts;
+    const Clock& clock;
+    std::function<void(std::string json)> notify = {};
+    std::string server = {};  // its public URL
   };
-  explicit RecoveryReporter(Parts parts) : parts_(parts) {}
+  explicit RecoveryReporter(Parts parts) : parts_(std::move(parts)) {}
 
   // The recoveries there are from now on.
   void expect(const std::map<std::string, config::Recover>& recoveries);
@@ -26,6 +38,8 @@ class RecoveryReporter final : public RecoveryListener {
   void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) override;
 
  private:
+  void count(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome);
+
   const Parts parts_;
 };
 

@@ -146,8 +146,11 @@ Result<void> Service::Parts::start() {
   Result<void> listening;
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
-    reporter =
-        std::make_unique<RecoveryReporter>(RecoveryReporter::Parts{.counts = watch.recoveries()});
+    reporter = std::make_unique<RecoveryReporter>(RecoveryReporter::Parts{
+        .counts = watch.recoveries(),
+        .clock = node->clock(),
+        .notify = [this](std::string json) { alerts->send(std::move(json)); },
+        .server = config.http.public_url.shown});
     recoveries = std::make_unique<Recoveries>(node->loop(), options.log, *reporter);
     reporter->expect(config.recoveries);
     node->operations().on_change([this](const Operation& operation) {
