@@ -12,11 +12,13 @@ namespace {
 // What a recovery of the server has to say goes to its log.
 class LogObserver final : public recovery::Observer {
  public:
-  LogObserver(Logger log, std::string name) : log_(log), name_(std::move(name)) {}
+  LogObserver(Logger log, std::string name, std::function<void(std::uint64_t)> on_found)
+      : log_(log), name_(std::move(name)), on_found_(std::move(on_found)) {}
 
   void found(std::uint64_t messages) override {
     log_.log(Level::info, "recover.began", "a dead-letter queue is brought back",
              {{"recover", name_}, {"found", messages}});
+    on_found_(messages);
   }
   void warned(const recovery::Warning& warning) override {
     log_.log(Level::warning, "recover.warning", warning.text, {{"recover", name_}});
@@ -26,6 +28,7 @@ class LogObserver final : public recovery::Observer {
  private:
   const Logger log_;
   const std::string name_;
+  const std::function<void(std::uint64_t)> on_found_;
 };
 
 Result<recovery::Routes> routes_of(const config::Recover& recover) {
@@ -162,7 +165,11 @@ void Recoveries::begin(const std::string& name) {
   one.thread = std::jthread([this, run, settings = one.settings, log = log_, runner = runner_,
                              &loop = loop_,
                              alive = std::weak_ptr(alive_)](const std::stop_token& stop) mutable {
-    LogObserver observer(log, run->name);
+    LogObserver observer(log, run->name, [this, run, &loop, alive](std::uint64_t messages) {
+      loop.post([this, run, alive, messages] {
+        if (!alive.expired()) listener_.found(*run, messages);
+      });
+    });
     auto outcome = runner(std::move(settings), {.observer = observer, .log = log, .stop = stop});
     loop.post(
         [this, run, outcome = std::move(outcome), alive, thread = std::this_thread::get_id()] {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,8 @@ class RecoveryListener {
  public:
   virtual ~RecoveryListener() = default;
   virtual void began(const RecoveryRun& run) = 0;
+  // So many messages are there at its start. Not called if nobody could say.
+  virtual void found(const RecoveryRun& run, std::uint64_t messages) = 0;
   virtual void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) = 0;
 };
 

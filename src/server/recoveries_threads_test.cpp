@@ -38,6 +38,7 @@ struct Runs {
     ++begun;
     most_at_once = std::max(most_at_once, ++under_way);
     changed.notify_all();
+    hooks.observer.found(3);
     const std::stop_callback wake(hooks.stop, [this] { changed.notify_all(); });
     while (hold && !hooks.stop.stop_requested())
       changed.wait_for(lock, 10ms);
@@ -59,6 +60,9 @@ struct Told final : RecoveryListener {
   std::vector<std::string> all;  // the loop's
 
   void began(const RecoveryRun& run) override { all.push_back(run.name + " began"); }
+  void found(const RecoveryRun& run, std::uint64_t messages) override {
+    all.push_back(run.name + " found " + std::to_string(messages));
+  }
   void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) override {
     all.push_back(run.name + (outcome ? " ended" : " failed"));
   }
@@ -112,8 +116,9 @@ TEST(Recoveries, run_on_start_and_again) {
   world.on_loop([&] {
     ASSERT_GE(world.told.all.size(), 4U);
     EXPECT_EQ(world.told.all[0], "a began");
-    EXPECT_EQ(world.told.all[1], "a ended");
-    EXPECT_EQ(world.told.all[2], "a began");
+    EXPECT_EQ(world.told.all[1], "a found 3");
+    EXPECT_EQ(world.told.all[2], "a ended");
+    EXPECT_EQ(world.told.all[3], "a began");
   });
 }
 

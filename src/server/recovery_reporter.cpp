@@ -32,18 +32,27 @@ void write_counts(wire::JsonWriter& writer, const Summary& summary) {
   writer.key("took_seconds").number(std::chrono::duration<double>(summary.took).count());
 }
 
-// "recovery \"night\" of app.dlq has ended: no progress for too long (--stall); 7 recovered, …"
-std::string text_of(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) {
-  std::string text = "recovery " + quoted(run.name) + " of " + run.queue;
-  if (!outcome) return text + " could not begin: " + outcome.error().text();
+// "no progress for too long (--stall); 7 recovered, 0 failed, 2 skipped, 2 left"
+std::string result_text(const Result<recovery::Run::Outcome>& outcome) {
+  if (!outcome) return outcome.error().text();
   const Summary& summary = outcome->summary;
-  text += " has ended: ";
-  text += recovery::sentence_of(summary.ended);
+  std::string text(recovery::sentence_of(summary.ended));
   if (summary.error) text += " (" + summary.error->text() + ")";
   text += "; " + std::to_string(summary.recovered.total()) + " recovered, " +
           std::to_string(summary.failed.total()) + " failed, " +
           std::to_string(summary.skipped.total()) + " skipped, ";
   return text + (summary.left ? std::to_string(*summary.left) + " left" : "unknown how many left");
+}
+
+std::string text_of(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) {
+  return "recovery " + quoted(run.name) + " of " + run.queue +
+         (outcome ? " has ended: " : " could not begin: ") + result_text(outcome);
+}
+
+AuditEntry entry_of(const RecoveryRun& run, std::string action) {
+  return {.who = "schedule " + run.name,
+          .action = std::move(action),
+          .what = "dead-letter queue " + run.queue + " at " + run.broker};
 }
 
 }  // namespace
@@ -85,9 +94,18 @@ void RecoveryReporter::began(const RecoveryRun& run) {
   parts_.counts.started(run.name);
 }
 
+void RecoveryReporter::found(const RecoveryRun& run, std::uint64_t messages) {
+  if (messages == 0 || !parts_.audit) return;
+  noted_.insert(&run);
+  AuditEntry entry = entry_of(run, "recover.start");
+  entry.count = messages;
+  parts_.audit(std::move(entry));
+}
+
 void RecoveryReporter::ended(const RecoveryRun& run,
                              const Result<recovery::Run::Outcome>& outcome) {
   count(run, outcome);
+  audit(run, outcome);
   const bool is_well = outcome && outcome->summary.all_done();
   const config::Notify notify = run.config.notify;
   const bool tells =
@@ -95,6 +113,21 @@ void RecoveryReporter::ended(const RecoveryRun& run,
   if (tells && parts_.notify) {
     parts_.notify(recovery_message(run, outcome, parts_.clock.wall_now(), parts_.server));
   }
+}
+
+void RecoveryReporter::audit(const RecoveryRun& run,
+                             const Result<recovery::Run::Outcome>& outcome) {
+  const bool was_noted = noted_.erase(&run) > 0;
+  const bool did_anything = outcome && outcome->summary.did_anything();
+  if (!parts_.audit || (!was_noted && !did_anything)) return;
+  AuditEntry entry = entry_of(run, "recover");
+  if (outcome) {
+    entry.count = outcome->summary.recovered.total();
+    entry.refused = outcome->summary.kept();
+    entry.reason = "run " + outcome->summary.run + ": ";
+  }
+  entry.reason += result_text(outcome);
+  parts_.audit(std::move(entry));
 }
 
 void RecoveryReporter::count(const RecoveryRun& run,

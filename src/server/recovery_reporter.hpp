@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
+#include <holdfast/operation.hpp>
 #include <holdfast/time.hpp>
 
 #include "config/config.hpp"
@@ -17,8 +19,8 @@ namespace holdfast::server {
                                            const Result<recovery::Run::Outcome>& outcome,
                                            WallTime now, std::string_view server);
 
-// Tells of the runs of scheduled recoveries whoever looks after the server: in the metrics, and by
-// the webhook for alerts.
+// Tells of the runs of scheduled recoveries whoever looks after the server: in the metrics, in the
+// audit, and by the webhook for alerts. The audit has those that had something to do.
 //
 // Threads: the loop's. The parts must outlive it.
 class RecoveryReporter final : public RecoveryListener {
@@ -27,6 +29,7 @@ class RecoveryReporter final : public RecoveryListener {
     seeing::RecoveryCounts& counts;
     const Clock& clock;
     std::function<void(std::string json)> notify = {};
+    std::function<void(AuditEntry)> audit = {};
     std::string server = {};  // its public URL
   };
   explicit RecoveryReporter(Parts parts) : parts_(std::move(parts)) {}
@@ -35,12 +38,15 @@ class RecoveryReporter final : public RecoveryListener {
   void expect(const std::map<std::string, config::Recover>& recoveries);
 
   void began(const RecoveryRun& run) override;
+  void found(const RecoveryRun& run, std::uint64_t messages) override;
   void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) override;
 
  private:
+  void audit(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome);
   void count(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome);
 
   const Parts parts_;
+  std::set<const RecoveryRun*> noted_;  // that the audit knows the beginning of
 };
 
 }  // namespace holdfast::server

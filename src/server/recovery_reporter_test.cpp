@@ -26,10 +26,12 @@ struct ReporterTest : ::testing::Test {
   holdfast::testing::FakeClock clock;
   seeing::RecoveryCounts counts;
   std::vector<std::string> sent;
+  std::vector<AuditEntry> audit;
   RecoveryReporter reporter{
       {.counts = counts,
        .clock = clock,
        .notify = [this](std::string json) { sent.push_back(std::move(json)); },
+       .audit = [this](AuditEntry entry) { audit.push_back(std::move(entry)); },
        .server = "https://tasks.example.org"}};
 
   static RecoveryRun run_of(config::Notify notify) {
@@ -83,6 +85,37 @@ TEST_F(ReporterTest, a_message_of_a_run_that_could_not_begin_says_why) {
   EXPECT_THAT(json, HasSubstr(R"("ended":"failed","all_done":false,"error":"count messages: )"));
   EXPECT_THAT(json, HasSubstr("could not begin: count messages: no such queue"));
   EXPECT_THAT(json, ::testing::Not(HasSubstr("\"server\"")));
+}
+
+TEST_F(ReporterTest, the_audit_has_the_start_and_the_end_of_a_run_that_found_something) {
+  const RecoveryRun run = run_of(config::Notify::never);
+  reporter.began(run);
+  reporter.found(run, 9);
+  reporter.ended(run, outcome_of(Ended::stall, 7, 2));
+  ASSERT_EQ(audit.size(), 2U);
+  EXPECT_EQ(audit[0], (AuditEntry{.who = "schedule night",
+                                  .action = "recover.start",
+                                  .what = "dead-letter queue app.dlq at amqp://mq/%2f",
+                                  .count = 9}));
+  EXPECT_EQ(audit[1],
+            (AuditEntry{.who = "schedule night",
+                        .action = "recover",
+                        .what = "dead-letter queue app.dlq at amqp://mq/%2f",
+                        .count = 7,
+                        .refused = 2,
+                        .reason = "run 20261119T031245Z-9f3a1c2b: no progress for too long "
+                                  "(--stall); 7 recovered, 0 failed, 2 skipped, 2 left"}));
+}
+
+TEST_F(ReporterTest, the_audit_has_nothing_of_a_run_that_had_nothing_to_do_or_did_not_begin) {
+  const RecoveryRun run = run_of(config::Notify::never);
+  reporter.found(run, 0);
+  reporter.ended(run, outcome_of(Ended::empty, 0, 0));
+  reporter.ended(run, fail(ErrorCode::not_found, "count messages", "no such queue"));
+  EXPECT_TRUE(audit.empty());
+  reporter.found(run, 0);
+  reporter.ended(run, outcome_of(Ended::empty, 3, 0));  // they came while it ran
+  EXPECT_EQ(audit.size(), 1U);
 }
 
 TEST_F(ReporterTest, counts_runs_and_messages) {

@@ -150,6 +150,7 @@ Result<void> Service::Parts::start() {
         .counts = watch.recoveries(),
         .clock = node->clock(),
         .notify = [this](std::string json) { alerts->send(std::move(json)); },
+        .audit = [this](AuditEntry entry) { node->audit().note(std::move(entry)); },
         .server = config.http.public_url.shown});
     recoveries = std::make_unique<Recoveries>(node->loop(), options.log, *reporter);
     reporter->expect(config.recoveries);

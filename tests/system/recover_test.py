@@ -513,6 +513,58 @@ notify = "never"
         for secret in ("planted-path", serve_test.SECRET, "guest"):
             self.assertNotIn(secret, everything)
 
+    def test_the_audit_knows_of_scheduled_recoveries(self):
+        slow_dlq, slow_target = f"{self.letters.name}.slow", f"{self.target}.slow"
+        self.letters.declare(self.target, slow_dlq, slow_target)
+        self.letters.die(3)
+        self.letters.publish("stranger", key=self.letters.dlq)
+        for number in range(30):
+            self.letters.publish(f"slow{number}", key=slow_dlq)
+        server = Server(self.folder, f"""
+[recover.night]
+from = "env:DLQ"
+to_origin = "queue"
+on_start = true
+empty = "100ms"
+[recover.nothing]
+from = "{self.broker.vhost_url}/{self.target}"
+to_origin = "queue"
+on_start = true
+empty = "100ms"
+[recover.slow]
+from = "{self.broker.vhost_url}/{slow_dlq}"
+to = "{slow_target}"
+rate = 2
+on_start = true
+""", {"DLQ": self.letters.url})  # fmt: skip
+        self.addCleanup(server.end, signal.SIGKILL)
+        self.assertIsNotNone(server.port, "".join(server.log))
+
+        def audit(who, at):
+            return [one for one in at.call("GET", "/v1/audit")[1]["entries"] if one["who"] == who]
+
+        self.wait_for(lambda: len(audit("schedule night", server)) == 2, server.log)
+        end, start = audit("schedule night", server)  # the latest first
+        what = f"dead-letter queue {self.letters.dlq} at "
+        self.assertTrue(start["what"].startswith(what) and end["what"] == start["what"], start)
+        self.assertEqual((start["action"], start["count"]), ("recover.start", 4))
+        self.assertEqual((end["action"], end["count"], end["refused"]), ("recover", 3, 1))
+        self.assertRegex(end["reason"], r"^run 20\S+: every message was handled; 3 recovered, 0 failed, 1 skipped, 1 left$")
+        shown = subprocess.run([HOLDFAST, "audit", "--server", f"http://127.0.0.1:{server.port}"], text=True,
+                               capture_output=True, check=True).stdout  # fmt: skip
+        self.assertRegex(shown, r"schedule night +recover +3 +dead-letter queue ")
+        self.assertNotIn("guest", json.dumps(server.call("GET", "/v1/audit")[1]))
+        self.wait_for(lambda: audit("schedule slow", server), server.log)
+        # A server that ends has its runs end, and says so.
+        self.assertEqual(server.end(), 0)
+        again = Server(self.folder, "")
+        self.addCleanup(again.end, signal.SIGKILL)
+        end, start = audit("schedule slow", again)
+        self.assertEqual((start["count"], end["action"]), (30, "recover"))
+        self.assertIn("it was asked to end", end["reason"])
+        self.assertLess(end["count"], 30)
+        self.assertEqual(audit("schedule nothing", again), [])
+
     def wait_for(self, what, log=()):
         until = time.monotonic() + 60
         while not what():
