@@ -286,6 +286,9 @@ struct Aws {
 
 enum class Origin : std::uint8_t { none, exchange, queue };
 
+// Of which runs of a recovery the webhook of [alerts] is told.
+enum class Notify : std::uint8_t { never, problems, always };
+
 // A dead-letter queue that is brought back now and then.
 struct Recover {
   Url from = {};         // of a broker, and its queue
@@ -316,6 +319,7 @@ struct Recover {
   Duration stall = std::chrono::seconds(30);
   bool on_start = false;  // one of these two, or both
   std::optional<Duration> every = {};
+  Notify notify = Notify::problems;
 
   bool operator==(const Recover&) const = default;
 };

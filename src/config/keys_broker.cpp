@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
     {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
 
+constexpr std::array<std::pair<std::string_view, Notify>, 3> kNotify = {
+    {{"never", Notify::never}, {"problems", Notify::problems}, {"always", Notify::always}}};
+
 // A text that need not be given.
 struct CheckedTextOrNone {
   static constexpr std::string_view kKind = Text::kKind;
@@ -88,6 +91,9 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
                        "run it when the server starts"),
           row<Recover>("every", &Recover::every, SpanOr{"never", {1s, kDay * 30}}, yes,
                        "run it so often; one that still runs is not run again"),
+          row<Recover>("notify", &Recover::notify, Choice<Notify>{"notify", kNotify}, yes,
+                       "of which runs the webhook of `[alerts]` is told when they end: `never`; "
+                       "`problems`: of those that failed, stalled or left something; `always`"),
           row<Recover>("window", &Recover::window, Whole{1, 60'000}, yes,
                        "most messages under way at once; 1: one at a time"),
           row<Recover>("limit", &Recover::limit, Whole{0, kMost}, yes,

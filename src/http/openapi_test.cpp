@@ -37,7 +37,7 @@ class OpenApiTest : public ::testing::Test {
   }
 
   std::shared_ptr<node::Node> node_ = node::open("memory:openapi", {}).value();
-  Api api_{*node_, {}, system_clock(), [] { return true; }};
+  Api api_{*node_, {}, system_clock(), {.is_ready = [] { return true; }}};
   TriageApi triage_{*node_, system_clock()};
   seeing::Watch watch_{system_clock(), {}};
   std::optional<SeeingApi> seeing_;

@@ -83,6 +83,11 @@ Shared shared_by(const BrokerSettings& settings, const BrokerPlace& place) {
           settings.max_receives};
 }
 
+struct CarryingBroker {
+  std::shared_ptr<ports::Broker> broker;
+  std::shared_ptr<seeing::BrokerState> state;  // none: nobody looks
+};
+
 }  // namespace
 
 Result<engine::Carriage> carriage_at(const std::string& url, const std::string& queue,
@@ -102,16 +107,17 @@ Result<engine::Carriage> carriage_at(const std::string& url, const std::string& 
 
 Result<std::vector<engine::Carriage>> carriages_of(
     const config::Config& config, ports::Loop& loop, const Logger& log,
-    const std::function<void(const Error&)>& on_gave_up) {
-  std::map<Shared, std::shared_ptr<ports::Broker>> brokers;
+    const std::function<void(const Error&)>& on_gave_up, BrokerMonitor* monitor) {
+  std::map<Shared, CarryingBroker> brokers;
   std::vector<engine::Carriage> carriages;
   for (const auto& [name, queue] : config.queues) {
     if (!queue.broker.is_set()) continue;
-    const BrokerSettings settings = settings_for(queue, config.aws, on_gave_up);
+    BrokerSettings settings = settings_for(queue, config.aws, on_gave_up);
     auto place = broker_place(settings.url, false);
     if (!place) return fail(place.error().code, "queue \"" + name + "\"", place.error().message);
-    std::shared_ptr<ports::Broker>& broker = brokers[shared_by(settings, *place)];
+    auto& [broker, state] = brokers[shared_by(settings, *place)];
     if (!broker) {
+      if (monitor) settings.observer = state = monitor->observe(*place);
       auto opened = open_broker(loop, settings, log);
       if (!opened) return std::unexpected(std::move(opened).error());
       broker = *std::move(opened);
@@ -130,6 +136,7 @@ Result<std::vector<engine::Carriage>> carriages_of(
          .confirmed = queue.answer == config::AnswerWhen::confirmed,
          .foreign_type = foreign_type_of(config, name, queue),
          .publish = publish_policy(queue.publish, log)});
+    if (monitor) monitor->add(carriages.back(), state);
   }
   return carriages;
 }

@@ -17,12 +17,15 @@
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/running_server.hpp"
+#include "seeing/readiness.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/broker_monitor.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
 #include "server/recoveries.hpp"
+#include "server/recovery_reporter.hpp"
 #include "server/retention.hpp"
 #include "server/routing.hpp"
 #include "wire/operation_json.hpp"
@@ -48,6 +51,11 @@ Result<http::Tokens> tokens_of(const config::Config& config) {
 // So much of a fresh id that no other server has it.
 std::string new_life() {
   return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
+}
+
+bool has_queues_of_its_own(const config::Config& config) {
+  return std::ranges::any_of(config.queues,
+                             [](const auto& one) { return !one.second.broker.is_set(); });
 }
 
 }  // namespace
@@ -92,10 +100,13 @@ struct Service::Parts {
   std::unique_ptr<http::SeeingApi> seeing_api;
   std::unique_ptr<http::TriageApi> triage_api;
   std::unique_ptr<AlertDesk> alerts;
+  std::unique_ptr<BrokerMonitor> monitor;
+  std::unique_ptr<RecoveryReporter> reporter;
   std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
   bool ready = false;
+  bool has_own_queues = true;  // see readiness_of()
 
   std::uint16_t port = 0;
   bool working = false;
@@ -118,8 +129,12 @@ Result<void> Service::Parts::start() {
     } else {
       hired = std::unexpected(std::move(types).error());
     }
-    if (auto carried = carriages_of(config, node->loop(), options.log, all.on_broken)) {
+    monitor = std::make_unique<BrokerMonitor>(node->loop(), watch.brokers(), options.log);
+    if (auto carried =
+            carriages_of(config, node->loop(), options.log, all.on_broken, monitor.get())) {
       all.carried = *std::move(carried);
+      for (const engine::Carriage& carriage : all.carried)
+        watch.expect_publishing(carriage.queue);
     } else {
       hired = std::unexpected(std::move(carried).error());
     }
@@ -131,7 +146,14 @@ Result<void> Service::Parts::start() {
   Result<void> listening;
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
-    recoveries = std::make_unique<Recoveries>(node->loop(), options.log);
+    reporter = std::make_unique<RecoveryReporter>(RecoveryReporter::Parts{
+        .counts = watch.recoveries(),
+        .clock = node->clock(),
+        .notify = [this](std::string json) { alerts->send(std::move(json)); },
+        .audit = [this](AuditEntry entry) { node->audit().note(std::move(entry)); },
+        .server = config.http.public_url.shown});
+    recoveries = std::make_unique<Recoveries>(node->loop(), options.log, *reporter);
+    reporter->expect(config.recoveries);
     node->operations().on_change([this](const Operation& operation) {
       std::string text;
       wire::JsonWriter writer(text);
@@ -140,6 +162,7 @@ Result<void> Service::Parts::start() {
     });
     node->operations().start();
     if (listening) listening = recoveries->set(config.recoveries);
+    if (listening) listening = monitor->set(config.recoveries);
     if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
@@ -187,7 +210,11 @@ Result<void> Service::Parts::set_up() {
                       .max_array = static_cast<std::size_t>(config.http.max_array),
                       .max_json_depth = static_cast<std::size_t>(config.http.max_json_depth),
                       .default_lease = config.engine.lease},
-      node->clock(), [this] { return ready; });
+      node->clock(),
+      http::Api::Health{
+          .is_ready = [this] { return ready; },
+          .readiness = [this] { return seeing::readiness_of(watch.brokers(), has_own_queues); }});
+  has_own_queues = has_queues_of_its_own(config);
   // First: "/v1/tasks/count" is not the task "count".
   triage_api = std::make_unique<http::TriageApi>(*node, node->clock());
   triage_api->add_to(routes);
@@ -342,11 +369,14 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   if (auto checked = server->check_tls(); !checked) return checked;
   if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
   if (auto set = alerts->set(next.alerts); !set) return set;
+  if (auto set = monitor->set(next.recoveries); !set) return set;
+  reporter->expect(next.recoveries);
   if (auto set = recoveries->set(next.recoveries); !set) return set;
   if (auto read = server->reload_tls(); !read) {
     options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
                     {{"error", read.error().text()}});
   }
+  has_own_queues = has_queues_of_its_own(next);
   change_engine(config, next, *std::move(types));
   gate->set_tokens(*std::move(tokens));
   api->set_mapped(routes, *std::move(mapped));
@@ -426,6 +456,7 @@ Service::Stopped Service::Parts::stop() {
   if (node) {
     node->on_loop([&] {
       if (recoveries) ending = recoveries->end();
+      monitor.reset();
     });
   }
   if (working) {
@@ -443,6 +474,7 @@ Service::Stopped Service::Parts::stop() {
   const auto close = [this] {
     server.reset();
     recoveries.reset();
+    monitor.reset();
     alerts.reset();
     seeing_api.reset();
     client.reset();

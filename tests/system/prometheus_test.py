@@ -31,7 +31,7 @@ class PrometheusTest(unittest.TestCase):
                 file.write("a token")
             code, text = promtool("check", "config", "prometheus.yml", folder=folder)
             self.assertEqual(code, 0, text)
-            self.assertIn("6 rules found", text)
+            self.assertIn("9 rules found", text)
             code, text = promtool("check", "rules", "holdfast-alerts.yml", folder=folder)
             self.assertEqual(code, 0, text)
 

@@ -22,7 +22,7 @@ std::size_t clamp_prefetch(std::size_t prefetch) {
 }  // namespace
 
 ConsumeLine::ConsumeLine(Parts parts)
-    : Line(std::move(parts), "consume"),
+    : Line(std::move(parts), ports::BrokerWay::consume),
       declarer_(kConsumeDeclareChannel),
       topologies_(declarer_, log()),
       patience_(Patience::policy(options(), "connect", clock(), log())) {
@@ -195,8 +195,7 @@ bool ConsumeLine::has_lasting_purpose() const {
 }
 
 void ConsumeLine::on_up() {
-  log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"host", host()}, {"role", role()}});
+  note_connected();
   up_since_ = clock().now();
   patience_.succeeded();
   channels_.resize(std::size_t{connection()->channel_most()} + 1);

@@ -26,9 +26,10 @@ int poll_wait(SteadyTime now, SteadyTime until) {
 
 }  // namespace
 
-Line::Line(Parts parts, std::string role)
+Line::Line(Parts parts, ports::BrokerWay way)
     : parts_(std::move(parts)),
-      role_(std::move(role)),
+      way_(way),
+      role_(way == ports::BrokerWay::publish ? "publish" : "consume"),
       place_(parts_.options.at.text()),
       hosts_(parts_.options.at.hosts()),
       bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
@@ -109,11 +110,15 @@ void Line::lose(const Error& why) {
     log().log(Level::warning, "broker.connection_lost", "The connection to the broker is lost.",
               {{"broker", place_}, {"host", host()}, {"role", role_}, {"error", why.message}});
     at_ = (at_ + 1) % hosts_.size();
+    note_disconnected(why, true);
     return on_lost(why, true);
   }
   if (goes_on(why)) return connect_to_host();
-  if (hosts_.size() == 1) return on_lost(why, false);
-  on_lost({why.code, why.operation, "no host can be used: " + failures_}, false);
+  const Error reason = hosts_.size() == 1
+                           ? why
+                           : Error{why.code, why.operation, "no host can be used: " + failures_};
+  note_disconnected(reason, false);
+  on_lost(reason, false);
 }
 
 bool Line::goes_on(const Error& why) {
@@ -129,6 +134,25 @@ bool Line::goes_on(const Error& why) {
              {"role", role_},
              {"error", why.message}});
   return true;
+}
+
+void Line::note_connected() {
+  log().log(Level::info, "broker.connected", "Connected to the broker.",
+            {{"broker", place_}, {"host", host()}, {"role", role_}});
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_] { observer->connected(way); }});
+}
+
+void Line::note_disconnected(const Error& why, bool was_up) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_, why, was_up] {
+    observer->disconnected(way, why, was_up);
+  }});
+}
+
+void Line::note_blocked(bool is_blocked) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, is_blocked] { observer->blocked(is_blocked); }});
 }
 
 // What was said before is to arrive: a socket that is closed with something unread in it takes with

@@ -33,8 +33,7 @@ class Line : protected Connection::Listener {
   Line& operator=(const Line&) = delete;
 
  protected:
-  // `role`: "publish", "consume".
-  Line(Parts parts, std::string role);
+  Line(Parts parts, ports::BrokerWay way);
   ~Line() override;
 
   void start();
@@ -72,6 +71,9 @@ class Line : protected Connection::Listener {
   [[nodiscard]] const Logger& log() const noexcept { return parts_.log; }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }  // for logs
   [[nodiscard]] const std::string& role() const noexcept { return role_; }
+  // Has the loop tell the observer.
+  void note_connected();
+  void note_blocked(bool is_blocked);
   void tell(Event event) { events_.push_back(std::move(event)); }
   [[nodiscard]] std::vector<Event>& events() noexcept { return events_; }
 
@@ -82,10 +84,12 @@ class Line : protected Connection::Listener {
   void lose(const Error& why);
   // Whether another host is tried in the place of the one that has failed.
   [[nodiscard]] bool goes_on(const Error& why);
+  void note_disconnected(const Error& why, bool was_up);
   void say_goodbye();
 
   const Parts parts_;
-  const std::string role_;
+  const ports::BrokerWay way_;
+  const std::string role_;  // "consume", "publish"
   const std::string place_;
   const std::vector<Host> hosts_;
   std::size_t at_ = 0;     // of hosts_: the one that is connected to, or tried next

@@ -48,7 +48,7 @@ bool has_too_long_text(const ports::Message& message) {
 }  // namespace
 
 PublishLine::PublishLine(Parts parts)
-    : Line(std::move(parts), "publish"), declarer_(kPublishDeclareChannel) {
+    : Line(std::move(parts), ports::BrokerWay::publish), declarer_(kPublishDeclareChannel) {
   start();
 }
 
@@ -120,8 +120,7 @@ SteadyTime PublishLine::next_time() const {
 // ---- the connection and its channels ----
 
 void PublishLine::on_up() {
-  log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"host", host()}, {"role", role()}});
+  note_connected();
   open_channel();
 }
 
@@ -224,6 +223,7 @@ void PublishLine::on_blocked(std::string_view reason) {
     log().log(Level::warning, "broker.blocked",
               "The broker takes no messages for now: they wait, as long as they may.",
               {{"broker", place()}, {"reason", reason}, {"patience", options().blocked_patience}});
+    note_blocked(true);
   }
   blocked_since_ = clock().now();
 }
@@ -233,6 +233,7 @@ void PublishLine::on_unblocked() {
   log().log(Level::info, "broker.unblocked", "The broker takes messages again.",
             {{"broker", place()}, {"blocked", clock().now() - *blocked_since_}});
   blocked_since_.reset();
+  note_blocked(false);
 }
 
 // ---- what goes out ----

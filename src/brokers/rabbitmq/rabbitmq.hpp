@@ -13,6 +13,7 @@
 #include <holdfast/time.hpp>
 
 #include "ports/broker.hpp"
+#include "ports/broker_observer.hpp"
 #include "ports/loop.hpp"
 
 namespace holdfast::brokers::rabbitmq {
@@ -70,6 +71,7 @@ struct Options {
   Duration connect_wait = std::chrono::seconds(10);
   // The last attempt to connect has failed: consumers get nothing any more. On the loop.
   std::function<void(const Error&)> on_gave_up = {};
+  std::shared_ptr<ports::BrokerObserver> observer = {};  // may be none
 };
 
 // Whether it is the certificate that says who we are.

@@ -52,7 +52,17 @@ struct Side {
         queues(api),
         sender(api, queues),
         topologies(api, queues),
-        list(api, queues) {}
+        list(api, queues) {
+    if (!options.observer) return;
+    api.on_change([observer = options.observer, door = door,
+                   was_up = false](const std::optional<Trouble>& trouble) mutable {
+      const bool lost = std::exchange(was_up, !trouble);
+      door->post([observer, lost, trouble] {
+        if (!trouble) return observer->connected(ports::BrokerWay::consume);
+        observer->disconnected(ports::BrokerWay::consume, trouble->error("ask SQS"), lost);
+      });
+    });
+  }
 
   struct Told {
     Sender::Then then;

@@ -1,9 +1,10 @@
 import type { AuditEntry } from "../api/types";
 import { groupHref, hrefTo, operationHref, taskHref, tasksHref } from "./route";
 
-/** Where what an entry is about can be seen. */
-export function hrefOf(entry: Pick<AuditEntry, "what" | "operation">): string {
+/** Where what an entry is about can be seen; nothing: not here, but at its broker. */
+export function hrefOf(entry: Pick<AuditEntry, "what" | "operation">): string | undefined {
   if (entry.operation) return operationHref(entry.operation);
+  if (entry.what.startsWith("dead-letter queue ")) return undefined;
   const [, kind, name = ""] = /^(task|queue|group)[ :](.+)$/.exec(entry.what) ?? [];
   if (kind === "task") return taskHref(name);
   if (kind === "group" && /^[0-9a-f]{16}$/.test(name)) return groupHref(name);
