@@ -80,9 +80,9 @@ struct Options {
 [[nodiscard]] Result<void> check_files(const Options& options);
 
 // What the port leaves open, and this broker does:
-// - Everything published carries the header x-holdfast-seq, by which a returned message is known.
-// It
-//   is taken off what is received; other clients see it.
+// - A message carries the header x-holdfast-seq, by which it is recognized if it is returned, until
+//   its exchange and routing key have taken one. It is taken off what is received; other clients
+//   see it.
 // - Delays go through queues named `<queue>.retry.<ms>` (delay_queues.hpp). What is published with
 // a
 //   delay loses x-death and its companions, and none are added: who counts deaths does so before.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "conformance/brokers/broker_conformance.hpp"
 #include "support/cutting_proxy.hpp"
 #include "support/rabbitmq_process.hpp"
+#include "support/temporary_folder.hpp"
 
 // RabbitMQ in trouble, and in ways of its own. One broker for all cases, which is killed and
 // started again by some.
@@ -442,6 +444,50 @@ TEST_F(RabbitMqFaults, has_no_others_suffer_for_a_bad_message) {
   EXPECT_TRUE(world.has_ready(queue, 94));
 }
 
+// An exchange that looks at headers takes some messages to an address, and returns others to the
+// same one, which carry no number by which they could be told apart. None of those is confirmed.
+TEST_F(RabbitMqFaults, V2_never_calls_a_returned_message_confirmed) {
+  BrokerWorld world(with(options()));
+  const std::string queue = world.new_queue(QueueWish::Kind::classic, "by-header");
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "binding.json")
+      << R"({"bindings": [{"vhost": "/", "source": "amq.headers", "destination_type": "queue",)"
+      << R"( "destination": ")" << queue << R"(", "routing_key": "",)"
+      << R"( "arguments": {"x-match": "all", "wanted": "yes"}}]})";
+  process->ctl("import_definitions " + folder / "binding.json");
+  const auto wanted = [](int n) { return n % 3 != 1; };
+  const auto mixed = [&] {
+    auto all = many(queue, 300);
+    for (int n = 0; n < 300; ++n) {
+      Outgoing& one = all[static_cast<std::size_t>(n)];
+      one.to = {.exchange = "amq.headers", .routing_key = "any"};
+      one.message.headers = {{"wanted", ports::Field(wanted(n) ? "yes" : "no")}};
+    }
+    return all;
+  };
+  // So that the address has taken one, and what follows has no number.
+  auto first = mixed().front();
+  ASSERT_EQ(world.publish(std::move(first)).fate, Fate::confirmed);
+
+  const auto sent = world.publish_all(mixed());
+  int unknown = 0;
+  for (int n = 0; n < 300; ++n) {
+    const Fate fate = sent[static_cast<std::size_t>(n)].fate;
+    if (!wanted(n)) EXPECT_NE(fate, Fate::confirmed) << n;
+    if (wanted(n)) EXPECT_NE(fate, Fate::returned) << n;
+    if (fate == Fate::unknown) ++unknown;
+  }
+  EXPECT_GT(unknown, 0);
+  EXPECT_TRUE(world.has_ready(queue, 201));
+
+  // Once is enough: from now on each is told apart.
+  const auto again = world.publish_all(mixed());
+  for (int n = 0; n < 300; ++n) {
+    EXPECT_EQ(again[static_cast<std::size_t>(n)].fate, wanted(n) ? Fate::confirmed : Fate::returned)
+        << n;
+  }
+}
+
 // ---- alarms ----
 
 TEST_F(RabbitMqFaults, waits_for_a_broker_in_need_and_no_longer_than_it_may) {
@@ -498,6 +544,9 @@ TEST_F(RabbitMqFaults, carries_headers_as_another_client_writes_and_reads_them) 
   BrokerWorld world(with(options()));
   const std::string queue = world.new_queue(QueueWish::Kind::classic, "pika");
   const std::string back = world.new_queue(QueueWish::Kind::classic, "back");
+  // Behind a first one, which carries a number: this one is as it was published.
+  ASSERT_EQ(world.publish(queue, "first").fate, Fate::confirmed);
+  ASSERT_THAT(world.take_out(queue, 1), SizeIs(1));
   ASSERT_EQ(world.publish({.to = {.routing_key = queue}, .message = full_message()}).fate,
             Fate::confirmed);
   testing::PythonProgram pika(
