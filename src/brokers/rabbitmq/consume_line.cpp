@@ -300,7 +300,7 @@ void ConsumeLine::carry_out(Inspect& inspect) {
                });
 }
 
-void ConsumeLine::probe(std::shared_ptr<Probing> probing) {
+void ConsumeLine::probe(const std::shared_ptr<Probing>& probing) {
   ask_declarer({.queue = probing->asked.queue, .arguments = probing->probe.arguments()},
                [this, probing](const Declarer::Answer& answer) {
                  const int code = answer.lost ? -1 : answer.code;

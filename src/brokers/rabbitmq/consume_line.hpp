@@ -107,7 +107,7 @@ class ConsumeLine final : public Line {
   void forward_questions();
   // As soon as there is a connection; answered as lost where there is none.
   void ask_declarer(Declarer::Wish wish, Declarer::Then then);
-  void probe(std::shared_ptr<Probing> probing);
+  void probe(const std::shared_ptr<Probing>& probing);
   void give_up(const Error& why);
   [[nodiscard]] SteadyTime answer_due() const;
   void fail_questions(const Error& why);

@@ -148,10 +148,10 @@ void Management::queue(const std::string& name, int broker_version, Then then) {
   asking->path = queues_path() + '/' + percent_encoded(name);
   asking->broker_version = broker_version;
   asking->then = std::move(then);
-  ask(std::move(asking));
+  ask(asking);
 }
 
-void Management::ask(std::shared_ptr<Asking> asking) {
+void Management::ask(const std::shared_ptr<Asking>& asking) {
   ++asking->questions;
   get(asking->path, kRequestTimeout,
       [this, asking](const io::HttpResult& result) { answered(asking, result); });

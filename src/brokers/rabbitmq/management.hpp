@@ -59,7 +59,7 @@ class Management {
   void get(std::string path, Duration timeout, Answered then);
   void attempt(std::shared_ptr<Get> get);
   [[nodiscard]] std::string refusal(const io::HttpResponse& answer) const;
-  void ask(std::shared_ptr<Asking> asking);
+  void ask(const std::shared_ptr<Asking>& asking);
   void answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result);
   void ask_page(std::shared_ptr<Listing> listing);
   void page_came(const std::shared_ptr<Listing>& listing, const io::HttpResult& result);
