@@ -189,6 +189,21 @@ TEST(Canary, of_all_messages_is_watched_too) {
   EXPECT_EQ(world.finish().ended, Ended::canary);
 }
 
+TEST(Canary, without_one_it_is_a_recovery) {
+  CanaryWorld world;
+  world.put(4);
+  world.staged = std::make_unique<CanaryRun>(Run::Parts{.broker = world.broker,
+                                                        .loop = world.loop,
+                                                        .clock = world.clock,
+                                                        .random = world.random,
+                                                        .observer = world.seen},
+                                             world.options, std::nullopt);
+  world.staged->start([&](Run::Outcome done) { world.outcome = std::move(done); });
+  EXPECT_EQ(world.finish().recovered.total(), 4U);
+  EXPECT_FALSE(world.outcome->summary.canary);
+  EXPECT_EQ(world.seen.at_start, 4U);
+}
+
 // P5: to look is to return.
 TEST(Canary, P5_of_a_queue_that_must_not_be_looked_through_stops_if_it_changes) {
   CanaryWorld world;
