@@ -105,7 +105,7 @@ TEST(Backup, a_run_begins_with_a_line_of_its_own) {
   std::string text;
   append_backup_begin(text, WallTime(std::chrono::seconds(1'893'456'000)), "run 1", "amqp://x/q");
   EXPECT_TRUE(text.starts_with(
-      R"({"holdfast_backup":1,"run":"run 1","time":"2030-01-01T00:00:00Z","from":"amqp://x/q","sum":")"));
+      R"({"holdfast_backup":1,"run":"run 1","time":"2030-01-01T00:00:00.000000Z","from":"amqp://x/q","sum":")"));
   text.pop_back();
   const auto line = parse_backup_line(text);
   ASSERT_TRUE(line) << line.error();

@@ -63,7 +63,9 @@ void CanaryRun::start(std::move_only_function<void(Run::Outcome)> done) {
   done_ = std::move(done);
   started_ = parts_.clock.now();
   if (!canary_) {
-    return run(Stage::rest, options_, [this](Run::Outcome outcome) { done_(std::move(outcome)); });
+    stage_ = Stage::rest;
+    runs_.emplace_back(parts_, options_);
+    return runs_.back().start(std::move(done_));
   }
   Options options = options_;
   options.trial = canary_->messages;
@@ -233,8 +235,7 @@ void CanaryRun::give_up(const Error& why) {
 }
 
 void CanaryRun::found(std::uint64_t messages) {
-  const bool is_first = stage_ == Stage::trial || !canary_;
-  if (is_first) parts_.observer.found(messages);
+  if (stage_ == Stage::trial) parts_.observer.found(messages);
 }
 
 void CanaryRun::warned(const Warning& warning) {
@@ -244,7 +245,7 @@ void CanaryRun::warned(const Warning& warning) {
 
 void CanaryRun::moved(const Summary& so_far) {
   if (stage_ == Stage::look) return;
-  if (stage_ != Stage::rest || !canary_) return parts_.observer.moved(so_far);
+  if (stage_ != Stage::rest) return parts_.observer.moved(so_far);
   Summary all = so_far;
   all.recovered.add(trial_.summary.recovered);
   all.took = parts_.clock.now() - started_;

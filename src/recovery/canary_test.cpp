@@ -90,13 +90,12 @@ TEST(Canary, the_rest_stays_if_one_comes_back_and_its_error_is_named) {
 TEST(Canary, one_that_comes_back_at_once_is_noticed_too) {
   CanaryWorld world;
   world.put(6);
-  bool once = true;
   world.begin();
-  for (int i = 0; i < 600 && !world.outcome; ++i) {
-    if (once && world.broker.ids("target").size() == 2) world.dies(), once = false;
-    world.loop.pass(1ms);
-  }
-  EXPECT_EQ(world.finish().ended, Ended::canary);
+  ASSERT_EQ(world.broker.ids("target").size(), 3U);
+  world.dies();  // before the first part has ended
+  const Summary& summary = world.finish();
+  EXPECT_EQ(summary.ended, Ended::canary);
+  EXPECT_EQ(summary.canary->came_back.by_name().at("rejected"), 1U);
 }
 
 TEST(Canary, messages_of_others_do_not_stop_it) {
@@ -188,6 +187,21 @@ TEST(Canary, of_all_messages_is_watched_too) {
   ASSERT_FALSE(world.outcome);
   world.dies();
   EXPECT_EQ(world.finish().ended, Ended::canary);
+}
+
+TEST(Canary, without_one_it_is_a_recovery) {
+  CanaryWorld world;
+  world.put(4);
+  world.staged = std::make_unique<CanaryRun>(Run::Parts{.broker = world.broker,
+                                                        .loop = world.loop,
+                                                        .clock = world.clock,
+                                                        .random = world.random,
+                                                        .observer = world.seen},
+                                             world.options, std::nullopt);
+  world.staged->start([&](Run::Outcome done) { world.outcome = std::move(done); });
+  EXPECT_EQ(world.finish().recovered.total(), 4U);
+  EXPECT_FALSE(world.outcome->summary.canary);
+  EXPECT_EQ(world.seen.at_start, 4U);
 }
 
 // P5: to look is to return.
