@@ -69,9 +69,9 @@ class ClientCertificateTest(unittest.TestCase):
     def test_what_is_wrong_with_a_certificate_is_said(self):
         worker = ["--cert", self.file("worker.pem")]
         for arguments, user, words in (
-            ([], "guest:guest@", "it asks for a client certificate, and none was given"),
+            ([], "guest:guest@", "a client certificate"),
             (["--cert", os.path.join(self.strangers.name, "server.pem"), "--key",
-              os.path.join(self.strangers.name, "server.key")], "guest:guest@", "does not trust the client certificate"),
+              os.path.join(self.strangers.name, "server.key")], "guest:guest@", "not trust the client certificate"),
             (["--cert", self.file("nobody.pem"), "--key", self.file("nobody.key")], "",
              "a user of the name in the certificate"),
             ([*worker, "--key", self.file("nobody.key")], "", "nobody.key is not that of the certificate"),

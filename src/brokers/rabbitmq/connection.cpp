@@ -101,6 +101,18 @@ SteadyTime Connection::next_time() const noexcept {
 }
 
 Result<void> Connection::turn() {
+  auto turned = take_turn();
+  // With TLS 1.3 a broker refuses a certificate after all else is agreed, and its reason may be
+  // lost.
+  const bool may_be_refused = !turned && options_.at.tls && state_ == State::greeting;
+  if (!may_be_refused || turned.error().message.contains("client certificate")) return turned;
+  Error error = std::move(turned).error();
+  error.message += options_.cert_file.empty() ? " (it may ask for a client certificate)"
+                                              : " (it may not trust the client certificate)";
+  return std::unexpected(std::move(error));
+}
+
+Result<void> Connection::take_turn() {
   if (state_ == State::connecting) {
     auto connected = wire_->connected();
     if (!connected) return std::unexpected(connected.error());

@@ -67,6 +67,7 @@ class Connection {
  private:
   enum class State : std::uint8_t { connecting, greeting, tuning, opening, up, leaving, over };
 
+  [[nodiscard]] Result<void> take_turn();
   [[nodiscard]] Result<void> read();
   [[nodiscard]] Result<void> take_frames();
   [[nodiscard]] bool reads() const noexcept { return reads_ || state_ != State::up; }

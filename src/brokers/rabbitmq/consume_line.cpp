@@ -222,8 +222,14 @@ void ConsumeLine::on_lost(const Error& why, bool was_up) {
     return consumer.is_closing;
   });
   if (!has_lasting_purpose()) return;
-  // At once after a loss, unless that comes so soon that it is no better than a failure.
-  if (was_up && clock().now() - up_since_ >= kShortLife) return;
+  // At once after a loss, unless that comes so soon that it is no better than a failure, and at
+  // every host.
+  if (was_up && clock().now() - up_since_ >= kShortLife)
+    short_lives_ = 0;
+  else if (was_up)
+    ++short_lives_;
+  if (was_up && short_lives_ < host_count()) return;
+  short_lives_ = 0;
   next_attempt_ = patience_.failed(why);
   if (!next_attempt_) give_up(why);
 }

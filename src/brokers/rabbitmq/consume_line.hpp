@@ -160,6 +160,7 @@ class ConsumeLine final : public Line {
   Patience patience_;
   std::optional<SteadyTime> next_attempt_;  // to connect
   SteadyTime up_since_{};
+  std::size_t short_lives_ = 0;  // connections in a row that were lost at once
   bool gave_up_ = false;
   Error last_error_;
 };

@@ -54,6 +54,7 @@ class Line : protected Connection::Listener {
 
   // To the host that is next, and if that fails at once to each of the others. May call on_lost().
   void connect();
+  [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
   // The host of the connection, for logs.
   [[nodiscard]] std::string host() const { return hosts_[at_].text(); }
   // As if the broker had ended the connection.

@@ -67,17 +67,18 @@ void QueueList::ask_page(const std::shared_ptr<Work>& work, const std::string& t
   if (!work->pattern.prefix().empty()) writer.key("QueueNamePrefix").text(work->pattern.prefix());
   if (!token.empty()) writer.key("NextToken").text(token);
   writer.end_object();
-  api_.call({.operation = "ListQueues",
-             .body = std::move(body),
-             .timeout = api_.options().request_timeout},
-            [this, work](const Answer& answer) {
-              if (answer) return page_came(work, *answer);
-              Error error = answer.error().error(kListOperation);
-              error.message = fmt::format("{}: {}", api_.options().at.text(), error.message);
-              if (answer.error().kind == Trouble::Kind::refused)
-                error.message += " (it needs the permission sqs:ListQueues)";
-              work->then(std::unexpected(std::move(error)));
-            });
+  api_.call(
+      {.operation = "ListQueues",
+       .body = std::move(body),
+       .timeout = api_.options().request_timeout},
+      [this, work](const Answer& answer) {
+        if (answer) return page_came(work, *answer);
+        Error error = answer.error().error(kListOperation);
+        error.message = fmt::format("{}: {}", api_.options().at.text(), error.message);
+        if (answer.error().http_status == 403 || answer.error().code.starts_with("AccessDenied"))
+          error.message += " (it needs the permission sqs:ListQueues)";
+        work->then(std::unexpected(std::move(error)));
+      });
 }
 
 void QueueList::page_came(const std::shared_ptr<Work>& work, const std::string& answer) {
