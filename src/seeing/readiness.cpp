@@ -48,7 +48,7 @@ std::string what_is_wrong(const BrokerSeen& broker, WallTime since) {
            ", being short of memory or disk";
   }
   std::string text = broker.about.name + " is not reachable since " + time;
-  if (!broker.missing->why.empty()) text += " (" + broker.missing->why + ")";
+  if (!broker.missing->why.empty()) text += ": " + broker.missing->why;
   return text;
 }
 

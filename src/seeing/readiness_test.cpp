@@ -51,7 +51,7 @@ TEST_F(ReadinessTest, says_what_waits_for_a_missing_broker_and_what_works) {
   clock.advance(1min);
   EXPECT_EQ(text(),
             "RabbitMQ at mq:5672 is not reachable since " + since +
-                " (connection refused); tasks of queue \"mail\" are accepted and kept in the "
+                ": connection refused; tasks of queue \"mail\" are accepted and kept in the "
                 "store, and published when it can be used again; tasks of queues \"bill\" "
                 "and \"scan\" are refused until then, since their answer waits for the "
                 "broker; deliveries over it wait; recovery \"night\" waits; everything else "
