@@ -33,15 +33,22 @@ std::vector<std::string> queues_of(const BrokerSeen& broker, bool wait_for_it) {
   return names;
 }
 
+// "2026-11-19T21:04:11Z"
+std::string second_of(WallTime time) {
+  constexpr std::size_t kUntilSeconds = 19;
+  std::string text;
+  append_rfc3339(text, time);
+  return text.substr(0, kUntilSeconds) + 'Z';
+}
+
 std::string what_is_wrong(const BrokerSeen& broker, WallTime since) {
-  std::string time;
-  append_rfc3339(time, since);
+  const std::string time = second_of(since);
   if (!broker.missing) {
     return broker.about.name + " takes no messages since " + time +
            ", being short of memory or disk";
   }
   std::string text = broker.about.name + " is not reachable since " + time;
-  if (!broker.missing->why.empty()) text += " (" + broker.missing->why + ")";
+  if (!broker.missing->why.empty()) text += ": " + broker.missing->why;
   return text;
 }
 

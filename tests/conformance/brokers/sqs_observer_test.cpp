@@ -53,7 +53,7 @@ TEST_F(SqsObserver, tells_its_observer_when_it_can_be_used_and_when_not) {
   // What this user may not do, or what is not there, says nothing of SQS.
   sqs.next("GetQueueAttributes", ScriptedSqs::refuses("403 Forbidden", "AccessDenied"));
   EXPECT_FALSE(world.depth("jobs"));
-  sqs.next("GetQueueAttributes", ScriptedSqs::refuses("400 Bad Request", "QueueDoesNotExist"));
+  sqs.always("GetQueueAttributes", ScriptedSqs::refuses("400 Bad Request", "QueueDoesNotExist"));
   EXPECT_FALSE(world.depth("jobs"));
   EXPECT_THAT(told->all, SizeIs(1));
   sqs.always("GetQueueAttributes", ScriptedSqs::refuses("403 Forbidden", "InvalidClientTokenId"));
