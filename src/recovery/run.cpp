@@ -324,18 +324,6 @@ void Run::send_all(std::vector<Entry> batch) {
   }
 }
 
-void Run::discard(Entry entry) {
-  if (std::exchange(entry.unknown, false)) --doubts_;
-  if (!entry.counted) ++summary_.discarded;
-  note({.event = "discarded",
-        .id = &entry.delivery.message.message_id,
-        .key = &entry.identity,
-        .type = entry.type,
-        .reason = read_letter(entry.delivery).reason});
-  memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
-  acknowledge(entry.tag());
-}
-
 bool Run::may_send(SteadyTime now) {
   if (options_.rate <= 0) return true;
   if (pacing_) return false;

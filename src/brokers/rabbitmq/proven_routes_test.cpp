@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::brokers::rabbitmq {
+namespace holdfast::brokers::rabbitmq::proven_routes_test {
 namespace {
 
 const ports::Address kQueue{.routing_key = "work"};
@@ -42,4 +42,4 @@ TEST(ProvenRoutes, many_addresses_take_bounded_memory) {
 }
 
 }  // namespace
-}  // namespace holdfast::brokers::rabbitmq
+}  // namespace holdfast::brokers::rabbitmq::proven_routes_test
