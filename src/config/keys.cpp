@@ -200,7 +200,8 @@ Section<Queue> queue_section() {
                      "most dead letters that are worked on at once"),
           row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
                      "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
-                     "the queue (`host,host`: several hosts of one broker); `sqs://region/queue`: SQS does; `env:NAME` or `file:PATH` if it "
+                     "the queue (`host,host`: several hosts of one broker); `sqs://region/queue`: "
+                     "SQS does; `env:NAME` or `file:PATH` if it "
                      "is a secret"),
           row<Queue>("broker_endpoint", &Queue::broker_endpoint, Endpoint{}, no,
                      "where SQS is, if not at AWS: `http://127.0.0.1:4566`", at_sqs),
@@ -463,9 +464,10 @@ Section<Events> events_section() {
 
 const Sections& sections() {
   static const Sections all{
-      store_section(),  http_section(),   token_section(), log_section(),     shutdown_section(),
-      engine_section(), queue_section(),  task_section(),  webhook_section(), inputs_section(),
-      alerts_section(), events_section(), aws_section(),   recover_section(), route_section()};
+      store_section(),    http_section(),   token_section(),   log_section(),
+      shutdown_section(), engine_section(), queue_section(),   task_section(),
+      webhook_section(),  inputs_section(), alerts_section(),  events_section(),
+      aws_section(),      broker_section(), recover_section(), route_section()};
   return all;
 }
 
