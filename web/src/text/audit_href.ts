@@ -1,9 +1,10 @@
 import type { AuditEntry } from "../api/types";
-import { groupHref, hrefTo, operationHref, taskHref, tasksHref } from "./route";
+import { groupHref, hrefTo, operationHref, recoveryHref, taskHref, tasksHref } from "./route";
 
 /** Where what an entry is about can be seen. */
 export function hrefOf(entry: Pick<AuditEntry, "what" | "operation">): string {
-  if (entry.operation) return operationHref(entry.operation);
+  const isRecovery = entry.what.startsWith("dead-letter queue ");
+  if (entry.operation) return isRecovery ? recoveryHref(entry.operation) : operationHref(entry.operation);
   const [, kind, name = ""] = /^(task|queue|group)[ :](.+)$/.exec(entry.what) ?? [];
   if (kind === "task") return taskHref(name);
   if (kind === "group" && /^[0-9a-f]{16}$/.test(name)) return groupHref(name);
