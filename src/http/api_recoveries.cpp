@@ -30,6 +30,13 @@ void RecoveriesApi::add_to(Routes& routes) {
               .handle = [this](const Request& request, Reply reply) {
                 begin(request, std::move(reply));
               }});
+  routes.add({.method = "POST",
+              .pattern = "/v1/brokers/{name}/queues/{queue}/sample",
+              .role = Role::operate,
+              .summary = "Look at the first messages of a dead-letter queue",
+              .handle = [this](const Request& request, Reply reply) {
+                sample(request, std::move(reply));
+              }});
   routes.add({.method = "GET",
               .pattern = "/v1/recoveries/{id}",
               .role = Role::read,
@@ -47,6 +54,15 @@ void RecoveriesApi::add_to(Routes& routes) {
                 desk_.cancel(request.params.find("id")->second, request.caller.name,
                              recovery_told_as(200, std::move(reply)));
               }});
+}
+
+void RecoveriesApi::sample(const Request& request, Reply reply) {
+  if (!request.body.empty() && !is_json(request)) return reply(not_json());
+  const auto read = wire::read_sample_request(request.body);
+  if (!read) return reply(problem(read.error()));
+  desk_.sample({.broker = request.params.find("name")->second,
+                .queue = request.params.find("queue")->second},
+               *read, request.caller.name, recovery_told_as(200, std::move(reply)));
 }
 
 void RecoveriesApi::begin(const Request& request, Reply reply) {

@@ -16,6 +16,7 @@ class RecoveriesApi {
  private:
   void begin(const Request& request, Reply reply);
   void page(const Request& request, Reply reply);
+  void sample(const Request& request, Reply reply);
 
   RecoveryDesk& desk_;
 };

@@ -42,6 +42,10 @@ class NoRecoveries final : public RecoveryDesk {
             std::move_only_function<void(Result<wire::RecoveryPage>)> then) override {
     then(wire::RecoveryPage());
   }
+  void sample(Place /*place*/, wire::SampleRequest /*request*/, std::string /*who*/,
+              std::move_only_function<void(Result<wire::QueueSample>)> then) override {
+    then(wire::QueueSample());
+  }
   void cancel(std::string /*id*/, std::string /*who*/, Then then) override {
     then(wire::Recovery());
   }

@@ -7,6 +7,7 @@
 #include <holdfast/result.hpp>
 
 #include "wire/recovery_json.hpp"
+#include "wire/sample_json.hpp"
 
 namespace holdfast::http {
 
@@ -25,6 +26,14 @@ class RecoveryDesk {
   // Latest first.
   virtual void page(std::size_t limit, std::string cursor,
                     std::move_only_function<void(Result<wire::RecoveryPage>)> then) = 0;
+  // Looks at the first messages of a queue, and answers when that is over, within some seconds.
+  // Fails as begin() does, and where no look is safe.
+  struct Place {
+    std::string broker = {};
+    std::string queue = {};
+  };
+  virtual void sample(Place place, wire::SampleRequest request, std::string who,
+                      std::move_only_function<void(Result<wire::QueueSample>)> then) = 0;
   // Lets what is under way end. conflict: it has ended already, or runs at another server.
   virtual void cancel(std::string id, std::string who, Then then) = 0;
 };

@@ -195,6 +195,7 @@ void Run::count_taken() {
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
   if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
+  parts_.observer.looked(letter);
   if (decision.what == Decision::What::recover) ++summary_.planned;
   if (decision.what == Decision::What::pass) ++held_.passed;
   if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);

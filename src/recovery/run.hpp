@@ -70,6 +70,7 @@ class Observer {
   virtual void found(std::uint64_t messages) = 0;
   virtual void warned(const Warning& warning) = 0;  // of kept messages, only the first few
   virtual void moved(const Summary& so_far) = 0;    // several times a second
+  virtual void looked(const Letter& /*letter*/) {}  // of a dry run: at each message
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it

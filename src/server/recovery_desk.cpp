@@ -7,6 +7,7 @@
 #include "core/json_text.hpp"
 #include "recovery/filter.hpp"
 #include "recovery/routes.hpp"
+#include "server/queue_sampler.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::server {
@@ -25,6 +26,9 @@ constexpr Duration kSaveEvery = 5s;
 constexpr Duration kRecoveryLeftAfter = 30s;
 constexpr Duration kLookEvery = 30s;
 constexpr std::size_t kLookedThrough = 1000;
+constexpr Duration kSampleTotal = 8s;
+constexpr Duration kSampleIdle = 2s;
+constexpr Duration kSampleEmpty = 200ms;
 
 std::string note_text(const Recovery& recovery, const std::string& runner) {
   std::string text;
@@ -120,6 +124,8 @@ struct RecoveryDesk::One {
   Recovery recovery;
   BrokerPlace place;
   std::string canceled_by = {};
+  std::shared_ptr<QueueSampler> sampler = {};  // of one that only looks, and is no record
+  SampleThen sampled = {};
   SteadyTime saved{};
   std::jthread thread = {};
 };
@@ -128,19 +134,25 @@ struct RecoveryDesk::One {
 class RecoveryDesk::Progress final : public recovery::Observer {
  public:
   using Tell = std::function<void(std::function<void(RecoveryDesk&)>)>;
-  Progress(std::string id, Tell tell) : id_(std::move(id)), tell_(std::move(tell)) {}
+  Progress(std::string id, Tell tell, std::shared_ptr<QueueSampler> sampler)
+      : id_(std::move(id)), tell_(std::move(tell)), sampler_(std::move(sampler)) {}
 
   void found(std::uint64_t /*messages*/) override {}
   void warned(const recovery::Warning& warning) override {
     tell_([id = id_, text = warning.text](RecoveryDesk& desk) { desk.warned(id, text); });
   }
+  void looked(const recovery::Letter& letter) override {
+    if (sampler_) sampler_->note(letter);
+  }
   void moved(const recovery::Summary& so_far) override {
+    if (sampler_) return;
     tell_([id = id_, so_far](RecoveryDesk& desk) { desk.moved(id, so_far); });
   }
 
  private:
   const std::string id_;
   const Tell tell_;
+  const std::shared_ptr<QueueSampler> sampler_;
 };
 
 RecoveryDesk::RecoveryDesk(Parts parts) : parts_(std::move(parts)), ids_(parts_.random) {}
@@ -179,7 +191,7 @@ Result<RecoverSettings> RecoveryDesk::settings_of(const wire::RecoveryRequest& r
 std::string RecoveryDesk::running_on(const std::string& broker, const std::string& queue) const {
   for (const auto& [id, one] : running_) {
     const wire::RecoveryRequest& request = one->recovery.request;
-    if (request.broker == broker && request.queue == queue) return id;
+    if (!one->sampler && request.broker == broker && request.queue == queue) return id;
   }
   return {};
 }
@@ -191,21 +203,27 @@ bool RecoveryDesk::is_running(const BrokerPlace& place) const {
   });
 }
 
-void RecoveryDesk::begin(wire::RecoveryRequest request, std::string who, Then then) {
-  if (ending_) return then(fail(ErrorCode::unavailable, "recovery", "the server is ending"));
-  auto settings = settings_of(request);
-  if (!settings) return then(std::unexpected(std::move(settings).error()));
-  auto place = broker_place(settings->broker.url, true);
-  if (!place) return then(std::unexpected(std::move(place).error()));
+Result<BrokerPlace> RecoveryDesk::place_to_work(const RecoverSettings& settings) const {
+  if (ending_) return fail(ErrorCode::unavailable, "recovery", "the server is ending");
+  auto place = broker_place(settings.broker.url, true);
+  if (!place) return place;
   if (is_running(*place) || (parts_.is_busy && parts_.is_busy(*place))) {
-    return then(fail(ErrorCode::conflict, "recovery",
-                     "queue " + quoted(request.queue) +
-                         " is being recovered already: wait for that to end, or cancel it"));
+    return fail(ErrorCode::conflict, "recovery",
+                "queue " + quoted(place->queue) +
+                    " is being recovered or looked at already: wait for that to end, or cancel it");
   }
   if (running_.size() >= kMostAtOnce) {
-    return then(fail(ErrorCode::overloaded, "recovery",
-                     std::to_string(kMostAtOnce) + " recoveries are under way"));
+    return fail(ErrorCode::overloaded, "recovery",
+                std::to_string(kMostAtOnce) + " recoveries are under way");
   }
+  return place;
+}
+
+void RecoveryDesk::begin(wire::RecoveryRequest request, std::string who, Then then) {
+  auto settings = settings_of(request);
+  if (!settings) return then(std::unexpected(std::move(settings).error()));
+  auto place = place_to_work(*settings);
+  if (!place) return then(std::unexpected(std::move(place).error()));
   const WallTime now = parts_.clock.wall_now();
   auto one = std::make_shared<One>(One{.recovery = {.id = ids_.next(now).text(),
                                                     .request = std::move(request),
@@ -246,13 +264,13 @@ void RecoveryDesk::launch(const std::shared_ptr<One>& one, RecoverSettings setti
       if (!alive.expired()) work(*this);
     });
   };
-  one->thread =
-      std::jthread([id = one->recovery.id, settings = std::move(settings), tell, log = parts_.log,
-                    run = parts_.run](const std::stop_token& stop) mutable {
-        Progress progress(id, tell);
-        auto outcome = run(std::move(settings), {.observer = progress, .log = log, .stop = stop});
-        tell([id, outcome = std::move(outcome)](RecoveryDesk& desk) { desk.ended(id, outcome); });
-      });
+  one->thread = std::jthread([id = one->recovery.id, settings = std::move(settings), tell,
+                              sampler = one->sampler, log = parts_.log,
+                              run = parts_.run](const std::stop_token& stop) mutable {
+    Progress progress(id, tell, sampler);
+    auto outcome = run(std::move(settings), {.observer = progress, .log = log, .stop = stop});
+    tell([id, outcome = std::move(outcome)](RecoveryDesk& desk) { desk.ended(id, outcome); });
+  });
 }
 
 void RecoveryDesk::moved(const std::string& id, const recovery::Summary& summary) {
@@ -278,6 +296,9 @@ void RecoveryDesk::ended(const std::string& id, const Result<recovery::Run::Outc
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   const std::shared_ptr<One> one = found->second;
+  if (one->thread.joinable()) one->thread.join();  // this was the last that it had to say
+  running_.erase(found);
+  if (one->sampler) return sampled(*one, outcome);
   Recovery& recovery = one->recovery;
   recovery.ended = recovery.changed = parts_.clock.wall_now();
   if (!outcome) {
@@ -299,13 +320,53 @@ void RecoveryDesk::ended(const std::string& id, const Result<recovery::Run::Outc
   }
   if (recovery.state == RecoveryState::interrupted) recovery.why = "its server was stopped";
   if (recovery.state == RecoveryState::canceled) recovery.why = "canceled by " + one->canceled_by;
-  if (one->thread.joinable()) one->thread.join();  // this was the last that it had to say
-  running_.erase(found);
   save(recovery);
   if (recovery.request.dry_run) return;  // nothing was changed but marks
   const bool interrupted = recovery.state == RecoveryState::interrupted;
   parts_.audit.note(
       audit_entry(recovery, recovery.by, interrupted ? "recover.interrupted" : "recover"));
+}
+
+// A dry run that keeps everything: it knows how to look without a loss, and when to refuse.
+void RecoveryDesk::sample(Place place, wire::SampleRequest request, std::string who,
+                          SampleThen then) {
+  auto settings = settings_of({.broker = place.broker,
+                               .queue = place.queue,
+                               .limit = request.limit,
+                               .dry_run = true,
+                               .total = kSampleTotal,
+                               .idle = kSampleIdle,
+                               .empty = kSampleEmpty,
+                               .stall = kSampleTotal});
+  if (!settings) return then(std::unexpected(std::move(settings).error()));
+  settings->options.window = request.limit;  // nothing more is marked as redelivered
+  auto at = place_to_work(*settings);
+  if (!at) return then(std::unexpected(std::move(at).error()));
+  const WallTime now = parts_.clock.wall_now();
+  auto one = std::make_shared<One>(
+      One{.recovery = {.id = ids_.next(now).text(),
+                       .request = {.broker = place.broker, .queue = place.queue, .dry_run = true},
+                       .by = who,
+                       .started = now,
+                       .changed = now},
+          .place = *std::move(at),
+          .sampler = std::make_shared<QueueSampler>(),
+          .sampled = std::move(then)});
+  running_[one->recovery.id] = one;
+  AuditEntry entry = audit_entry(one->recovery, std::move(who), "recover.look");
+  entry.operation.clear();  // there is no record of it
+  parts_.audit.note(std::move(entry));
+  launch(one, *std::move(settings));
+}
+
+void RecoveryDesk::sampled(One& one, const Result<recovery::Run::Outcome>& outcome) {
+  if (!outcome) return one.sampled(std::unexpected(outcome.error()));
+  if (outcome->summary.error) return one.sampled(std::unexpected(*outcome->summary.error));
+  wire::QueueSample sample = one.sampler->sample();
+  sample.broker = one.recovery.request.broker;
+  sample.queue = one.recovery.request.queue;
+  sample.found = outcome->summary.found;
+  one.sampled(std::move(sample));
 }
 
 void RecoveryDesk::save(const Recovery& recovery, std::move_only_function<void()> then) {

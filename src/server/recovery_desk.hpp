@@ -54,6 +54,8 @@ class RecoveryDesk final : public http::RecoveryDesk {
   RecoveryDesk(const RecoveryDesk&) = delete;
   RecoveryDesk& operator=(const RecoveryDesk&) = delete;
 
+  using SampleThen = std::move_only_function<void(Result<wire::QueueSample>)>;
+
   // Looks for what was left behind.
   void start();
 
@@ -61,6 +63,7 @@ class RecoveryDesk final : public http::RecoveryDesk {
   void find(std::string id, Then then) override;
   void page(std::size_t limit, std::string cursor,
             std::move_only_function<void(Result<wire::RecoveryPage>)> then) override;
+  void sample(Place place, wire::SampleRequest request, std::string who, SampleThen then) override;
   void cancel(std::string id, std::string who, Then then) override;
 
   // The id of the one that runs on this queue of a broker; empty: none.
@@ -78,6 +81,9 @@ class RecoveryDesk final : public http::RecoveryDesk {
   struct One;
   class Progress;
 
+  // What both kinds of looks at a queue need: nobody else may be at it.
+  [[nodiscard]] Result<BrokerPlace> place_to_work(const RecoverSettings& settings) const;
+  void sampled(One& one, const Result<recovery::Run::Outcome>& outcome);
   [[nodiscard]] Result<RecoverSettings> settings_of(const wire::RecoveryRequest& request) const;
   void launch(const std::shared_ptr<One>& one, RecoverSettings settings);
   void moved(const std::string& id, const recovery::Summary& summary);

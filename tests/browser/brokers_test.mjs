@@ -104,6 +104,18 @@ test("who may only read sees the queues, and no button that changes anything", a
   await closePage(page);
 });
 
+test("the first messages of a queue are shown, and labelled as a sample", async () => {
+  const page = await open("alice", "#/brokers/main?queue=app.dlq");
+  await page.getByRole("button", { name: "Look at the first 50 messages" }).click();
+  await page.getByText("a sample: 5 of 5").waitFor();
+  await page.getByRole("cell", { name: "app.quick" }).waitFor();
+  await page.getByText("m0", { exact: true }).click();
+  await page.getByText("body", { exact: true }).first().waitFor();
+  await picture(page, "queue-sample", { fullPage: true });
+  assert.deepEqual(await findings(page), []);
+  await closePage(page);
+});
+
 test("a queue is planned, recovered and empty, and the audit says who did it", async () => {
   const page = await open("alice", "#/brokers");
   await fillForm(page);

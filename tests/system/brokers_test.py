@@ -135,7 +135,7 @@ management = "http://127.0.0.1:1"
         return self.wait_for(look, server.log)
 
     def audit(self, server):
-        return [(entry["who"], entry["action"], entry["count"], entry["refused"], entry["operation"])
+        return [(entry["who"], entry["action"], entry["count"], entry["refused"], entry.get("operation"))
                 for entry in server.call("GET", "/v1/audit", headers=bearer("read"))[1]["entries"]]  # fmt: skip
 
     def test_V9_a_recovery_is_planned_run_and_remembered(self):
@@ -187,6 +187,44 @@ management = "http://127.0.0.1:1"
         self.cli(server, *start, "--to", self.target, role="read", code=1)
         self.assertEqual(server.end(), 0)
         self.assertNotIn("guest:guest", "".join(server.log) + json.dumps([plan, done, page]))
+
+    def test_N1_the_first_messages_of_a_queue_are_shown_as_a_sample(self):
+        self.letters.declare(self.target)
+        for number in range(12):
+            self.letters.publish(f"m{number}", f"body {number}".encode() + b"x" * 3000 * (number == 0),
+                                 headers={"MessageType": "Scan", "tenant": 7,
+                                          "x-error": f"no customer {number} at 10.0.0.{number}:80"})  # fmt: skip
+        self.letters.reject_all(12)
+        self.wait_for(lambda: self.letters.count(self.letters.dlq) == 12)
+        server = self.serve()
+        path = f"/v1/brokers/main/queues/{self.letters.dlq}/sample"
+        self.assertEqual(server.call("POST", path, {}, bearer("read"))[0], 403)
+        status, sample = server.call("POST", path, {"limit": 10}, bearer("operate"))
+        self.assertEqual(status, 200, sample)
+        self.assertEqual((sample["sampled"], sample["found"], sample["seen"]), (True, 12, 10))
+        self.assertEqual(sample["types"], [{"name": "Scan", "count": 10}])
+        self.assertEqual(sample["reasons"], [{"name": "rejected", "count": 10}])
+        self.assertEqual(sample["origins"], [{"name": self.letters.work, "count": 10}])
+        [error] = sample["errors"]
+        self.assertEqual(error["count"], 10)
+        self.assertIn("oldest", sample)
+        first = sample["messages"][0]
+        self.assertEqual((first["id"], first["size"], first["cut"], len(first["body"])), ("m0", 3006, True, 2048))
+        self.assertEqual(first["headers"]["tenant"], "7")
+        self.wait_for(lambda: self.letters.count(self.letters.dlq) == 12)
+        self.assertEqual(self.letters.ids(self.letters.dlq), [f"m{number}" for number in range(12)])  # in their order
+        self.assertEqual(self.audit(server), [("operate", "recover.look", 0, 0, None)])
+        self.assertEqual(server.call("POST", path, {"limit": 0}, bearer("operate"))[0], 400)
+
+        # Where a look could be the end of a message there is none.
+        limited = f"{self.letters.name}.quorum"
+        self.letters.channel.queue_declare(limited, durable=True, arguments={
+            "x-queue-type": "quorum", "x-delivery-limit": 2})  # fmt: skip
+        self.letters.publish("last", key=limited)
+        status, problem = server.call("POST", f"/v1/brokers/main/queues/{limited}/sample", {}, bearer("operate"))
+        self.assertGreaterEqual(status, 400, problem)
+        self.assertIn("limit", problem["detail"])
+        self.assertEqual(server.end(), 0)
 
     def test_N2_one_queue_has_one_recovery_which_can_be_canceled_and_says_when_it_was_interrupted(self):
         self.letters.declare(self.target)

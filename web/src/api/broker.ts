@@ -85,6 +85,33 @@ export interface Recovery {
   warnings: string[];
 }
 
+export interface SampledMessage {
+  id: string;
+  type: string;
+  reason: string;
+  origin: string;
+  error?: string;
+  died?: string;
+  redelivered: boolean;
+  size: number;
+  headers: Record<string, string>;
+  body: string;
+  cut: boolean;
+  text: boolean;
+}
+
+/** Of the first messages of a queue; nothing is said of the others. */
+export interface QueueSample {
+  found?: number;
+  seen: number;
+  oldest?: string;
+  types: { name: string; count: number }[];
+  reasons: { name: string; count: number }[];
+  origins: { name: string; count: number }[];
+  errors: { group: string; example: string; count: number }[];
+  messages: SampledMessage[];
+}
+
 export const recoveryTones: Record<RecoveryState, Tone> = {
   running: "blue",
   done: "green",

@@ -8,6 +8,7 @@ import { Card, Fact, PageHead } from "../ui/page";
 import { Notice, Shown, Skeleton } from "../ui/states";
 import { Time } from "../ui/time";
 import { useBrokers } from "./brokers";
+import { QueueSampleCard } from "./queue_sample";
 import { RecoveriesCard } from "./recoveries_card";
 import { RecoverForm } from "./recover_form";
 
@@ -34,6 +35,7 @@ export function BrokerQueuePage({ broker, queue }: { broker: string; queue: stri
                     <p>The broker has not listed it, or no pattern of the configuration matches it.</p>
                   </Notice>
                 )}
+                {mayOperate() && <QueueSampleCard key={queue} broker={broker} queue={queue} />}
                 <RecoveriesCard broker={broker} queue={queue} />
               </div>
               <div class="columns-side">
