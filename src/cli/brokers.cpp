@@ -12,6 +12,8 @@
 #include "cli/text_columns.hpp"
 #include "cli/verbs.hpp"
 #include "wire/broker_json.hpp"
+#include "wire/json_syntax.hpp"
+#include "wire/json_view.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -19,6 +21,7 @@ namespace {
 constexpr const char* kBrokersExamples = R"(Examples:
   holdfast brokers                       the dead-letter queues of all brokers
   holdfast brokers main                  of one of them
+  holdfast brokers main app.dlq          the first messages of a queue
   holdfast brokers --json | jq -r '.queues[] | select(.ready > 0).name'
 
 Brokers are those of the server's configuration, [broker.NAME]. Numbers are as
@@ -26,12 +29,20 @@ the broker lists them, some seconds old; IN/S and OUT/S are those between the
 server's last two looks. OLDEST is when the first message was published, where
 that says so itself and the broker tells it.
 
+To look at messages needs a token that may operate: the broker marks what it
+showed as redelivered, and a quorum queue counts one return of each. Where that
+could be the end of a message it is refused.
+
 Exit codes: 0 done; 1 it could not be done, or a broker cannot be reached;
 2 the command line is wrong.)";
+
+constexpr std::size_t kDeepestSample = 16;
 
 struct BrokersOptions {
   Target target;
   std::string name;
+  std::string queue;
+  std::size_t limit = 50;
   bool json = false;
 };
 
@@ -105,6 +116,51 @@ Result<std::vector<wire::BrokerInfo>> ask_brokers(const BrokersOptions& options)
   return all;
 }
 
+void append_groups(std::string& out, const wire::JsonView& sample, const char* member,
+                   const char* label, const char* heading) {
+  const auto groups = sample.find(member);
+  if (!groups || groups->elements().empty()) return;
+  out += fmt::format("{}\n", heading);
+  for (const wire::JsonView& group : groups->elements()) {
+    const std::string name = group.text_of(label);
+    out += fmt::format("{:>12}  {}\n", group.text_of("count"),
+                       cut(visible(name.empty() ? "unknown" : name), kColumns - 14));
+  }
+}
+
+std::string sample_for_people(const wire::JsonView& sample, bool colour) {
+  std::string out = fmt::format("A sample: the first {} of {} messages\n", sample.text_of("seen"),
+                                sample.find("found") ? sample.text_of("found") : "?");
+  append_groups(out, sample, "types", "name", "by type");
+  append_groups(out, sample, "reasons", "name", "by what they died of");
+  append_groups(out, sample, "origins", "name", "by the queue they first died in");
+  append_groups(out, sample, "errors", "example", "by error");
+  const auto messages = sample.find("messages");
+  if (!messages || messages->elements().empty()) return out;
+  Table table({"MESSAGE", "TYPE", "BODY"});
+  for (const wire::JsonView& message : messages->elements())
+    table.add({{cut(message.text_of("id"), 24)},
+               {cut(message.text_of("type"), 20)},
+               {message.text_of("body")}});
+  return out + table.text(colour);
+}
+
+int look_at_queue(const BrokersOptions& options, Io& io) {
+  const auto server = ServerCalls::open(options.target);
+  if (!server) return complain(io, "brokers", server.error());
+  const auto answer =
+      server->post("look",
+                   "/v1/brokers/" + node::percent_encoded(options.name) + "/queues/" +
+                       node::percent_encoded(options.queue) + "/sample",
+                   fmt::format(R"({{"limit":{}}})", options.limit));
+  if (!answer) return complain(io, "brokers", answer.error());
+  if (wire::syntax_fault(*answer, kDeepestSample)) {
+    return complain(io, "brokers", {ErrorCode::corrupt, "look", "the answer is not JSON"});
+  }
+  io.out << (options.json ? *answer + '\n' : sample_for_people(wire::JsonView(*answer), io.colour));
+  return kDone;
+}
+
 int run_brokers(const BrokersOptions& options, Io& io) {
   const auto brokers = ask_brokers(options);
   if (!brokers) return complain(io, "brokers", brokers.error());
@@ -132,9 +188,15 @@ void add_brokers(CLI::App& program, Io& io, int& exit_code) {
   verb->footer(kBrokersExamples);
   const auto options = std::make_shared<BrokersOptions>();
   verb->add_option("NAME", options->name, "Of one broker")->type_name("");
+  verb->add_option("QUEUE", options->queue, "Look at its first messages")->type_name("");
+  verb->add_option("--limit", options->limit, "At so many of them")
+      ->option_text("COUNT")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{500}).description(""));
   verb->add_flag("--json", options->json, "JSON, one broker a line");
   add_target(*verb, options->target);
-  verb->callback([options, &io, &exit_code] { exit_code = run_brokers(*options, io); });
+  verb->callback([options, &io, &exit_code] {
+    exit_code = options->queue.empty() ? run_brokers(*options, io) : look_at_queue(*options, io);
+  });
 }
 
 }  // namespace holdfast::cli

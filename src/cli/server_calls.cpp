@@ -35,7 +35,7 @@ Result<std::string> ServerCalls::post(const std::string& operation, std::string 
   return ask({.operation = operation,
               .path = std::move(path),
               .body = std::move(body),
-              .timeout = kServerPatience});
+              .timeout = 2 * kServerPatience});
 }
 
 Result<std::string> ServerCalls::ask(const node::RemoteCall& call) const {

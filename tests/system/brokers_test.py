@@ -215,6 +215,10 @@ management = "http://127.0.0.1:1"
         self.assertEqual(self.letters.ids(self.letters.dlq), [f"m{number}" for number in range(12)])  # in their order
         self.assertEqual(self.audit(server), [("operate", "recover.look", 0, 0, None)])
         self.assertEqual(server.call("POST", path, {"limit": 0}, bearer("operate"))[0], 400)
+        self.letters.die(3, b"shown", prefix="s")
+        told = self.cli(server, "brokers", "main", self.letters.dlq, "--limit", "2")
+        self.assertIn("A sample: the first 2 of 3 messages", told)
+        self.assertRegex(told, "s0 +.*shown")
 
         # Where a look could be the end of a message there is none.
         limited = f"{self.letters.name}.quorum"
