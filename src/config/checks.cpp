@@ -35,6 +35,7 @@ class Checks {
   void check_queues();
   void check_aws() { (void)check_credentials("aws"); }
   void check_alerts();
+  void check_brokers();
   void check_recoveries();
 
  private:
@@ -336,6 +337,24 @@ void Checks::check_alerts() {
   }
 }
 
+void Checks::check_brokers() {
+  for (auto& [name, broker] : config_.brokers) {
+    const std::string path = join_key("broker", name);
+    broker.aws = config_.aws;
+    const std::string_view url = broker.url.text.reveal();
+    const bool is_sqs = url.starts_with("sqs:");
+    if (has(path, "endpoint") && !is_sqs) {
+      wrong(path, {"endpoint"}, "this is about SQS, and the broker is not there", "remove it");
+    }
+    if (has(path, "management") && is_sqs) {
+      wrong(path, {"management"}, "this is about RabbitMQ, and the broker is SQS", "remove it");
+    }
+    if (broker.queues.empty()) {
+      wrong(path, {"queues"}, "no queue would be shown", R"(give patterns, such as ["*.dlq"])");
+    }
+  }
+}
+
 void Checks::check_recoveries() {
   for (auto& [name, recover] : config_.recoveries) {
     const std::string path = join_key("recover", name);
@@ -371,6 +390,7 @@ void complete(Reading& reading, Config& config) {
   checks.check_queues();
   checks.check_aws();
   checks.check_alerts();
+  checks.check_brokers();
   checks.check_recoveries();
   complete_routes(reading, config);
 }

@@ -284,6 +284,18 @@ struct Aws {
   bool operator==(const Aws&) const = default;
 };
 
+// A broker whose dead-letter queues are shown, and brought back by hand.
+struct Broker {
+  Url url = {};
+  std::vector<std::string> queues = {"*.dlq", "*-dlq", "*-dlq.fifo"};  // as core/name_pattern.hpp
+  Url management = {};
+  std::string ca_file = {};
+  Url endpoint = {};  // of SQS, if not at AWS
+  Aws aws = {};       // what the table [aws] says
+
+  bool operator==(const Broker&) const = default;
+};
+
 enum class Origin : std::uint8_t { none, exchange, queue };
 
 // Of which runs of a recovery the webhook of [alerts] is told.
@@ -358,6 +370,7 @@ struct Config {
   Alerts alerts = {};
   Events events = {};
   Aws aws = {};
+  std::map<std::string, Broker> brokers = {};
   std::map<std::string, Recover> recoveries = {};
   std::map<std::string, Route> routes = {};  // by "POST /relay/direct"
 

@@ -469,9 +469,10 @@ Section<Events> events_section() {
 
 const Sections& sections() {
   static const Sections all{
-      store_section(),  http_section(),   token_section(), log_section(),     shutdown_section(),
-      engine_section(), queue_section(),  task_section(),  webhook_section(), inputs_section(),
-      alerts_section(), events_section(), aws_section(),   recover_section(), route_section()};
+      store_section(),    http_section(),   token_section(),   log_section(),
+      shutdown_section(), engine_section(), queue_section(),   task_section(),
+      webhook_section(),  inputs_section(), alerts_section(),  events_section(),
+      aws_section(),      broker_section(), recover_section(), route_section()};
   return all;
 }
 

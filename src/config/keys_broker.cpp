@@ -122,6 +122,30 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
 
 }  // namespace
 
+Section<Broker> broker_section() {
+  return {
+      "broker",
+      "Brokers whose dead-letter queues are shown in the dashboard and by `holdfast brokers`, "
+      "and brought back from there. [recovery.md](recovery.md#in-the-dashboard-and-over-http) "
+      "has the rest.",
+      {
+          row<Broker>("url", &Broker::url, BrokerAt{BrokerPart::host}, yes,
+                      "`amqp://user:password@host:5672/vhost`, or `sqs://region`; better "
+                      "`env:NAME` or `file:PATH`",
+                      {.required = true}),
+          row<Broker>("queues", &Broker::queues, Texts{check_name}, yes,
+                      "its dead-letter queues, as patterns: `*` is any text, `?` one character; "
+                      "those of queues that it carries are known without"),
+          row<Broker>("management", &Broker::management, Endpoint{}, yes,
+                      "where RabbitMQ's management API is; without it, port 15672 of the "
+                      "broker's host, 15671 with TLS"),
+          row<Broker>("ca_file", &Broker::ca_file, Path{PathUse::file}, yes,
+                      "authorities to trust, of `amqps`; without it, the system's"),
+          row<Broker>("endpoint", &Broker::endpoint, Endpoint{}, yes,
+                      "where SQS is, if not at AWS"),
+      }};
+}
+
 Section<Recover> recover_section() {
   Section<Recover> section{
       "recover",

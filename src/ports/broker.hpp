@@ -160,6 +160,9 @@ struct QueueStatus {
   std::optional<Address> dead_letter = {};
   // Deliveries or returns, whatever the broker counts, until a message is dropped or dead-lettered.
   std::optional<std::int64_t> delivery_limit = {};
+  std::optional<double> taken_per_second = {};  // acknowledged, or taken without
+  // What the first message says itself, where the broker looks at that.
+  std::optional<WallTime> oldest_published = {};
   bool is_approximate = true;  // the numbers may be some seconds old, or estimates
 };
 [[nodiscard]] std::string_view to_string(QueueStatus::Kind kind) noexcept;

@@ -206,6 +206,7 @@ void Run::count_trial() {
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
   if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
+  parts_.observer.looked(letter);
   const bool leaves =
       decision.what == Decision::What::recover || decision.what == Decision::What::discard;
   if (leaves) ++summary_.planned;

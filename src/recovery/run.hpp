@@ -75,6 +75,7 @@ class Observer {
   virtual void warned(const Warning& warning) = 0;   // of kept messages, only the first few
   virtual void moved(const Summary& so_far) = 0;     // several times a second
   virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
+  virtual void looked(const Letter& /*letter*/) {}   // of a dry run: at each message
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it

@@ -160,7 +160,9 @@ void Recoveries::begin_later(const std::string& name) {
 
 void Recoveries::begin(const std::string& name) {
   One& one = *all_.at(name);
-  if (running_.contains(one.place)) {
+  const auto at = broker_place(one.settings.broker.url, true);
+  const bool is_taken = at && is_busy_ && is_busy_(*at);
+  if (running_.contains(one.place) || is_taken) {
     return log_.log(Level::info, "recover.still_runs", "the last recovery of this queue still runs",
                     {{"recover", name}});
   }
@@ -188,6 +190,15 @@ void Recoveries::begin(const std::string& name) {
           join(thread);
           ended(*run, outcome);
         });
+  });
+}
+
+bool Recoveries::is_running(const BrokerPlace& place) const {
+  if (running_.contains(place.text)) return true;
+  return std::ranges::any_of(all_, [&](const auto& entry) {
+    const auto other = broker_place(entry.second->settings.broker.url, true);
+    return other && other->broker == place.broker && other->queue == place.queue &&
+           running_.contains(entry.second->place);
   });
 }
 

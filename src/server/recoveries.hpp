@@ -63,6 +63,11 @@ class Recoveries {
   // on start run at the first call. Fails, and changes nothing, where one cannot be run.
   [[nodiscard]] Result<void> set(const std::map<std::string, config::Recover>& recoveries);
 
+  // Whether a queue is being recovered by one of these.
+  [[nodiscard]] bool is_running(const BrokerPlace& place) const;
+  // Asked before one begins: whether somebody else recovers its queue.
+  void on_begin(std::function<bool(const BrokerPlace&)> is_busy) { is_busy_ = std::move(is_busy); }
+
   // Nothing begins any more, and what runs is asked to end. Its threads are for the caller to wait
   // for, not on the loop.
   [[nodiscard]] std::vector<std::jthread> end();
@@ -79,6 +84,7 @@ class Recoveries {
   const Logger log_;
   RecoveryListener& listener_;
   const Runner runner_;
+  std::function<bool(const BrokerPlace&)> is_busy_;
   std::map<std::string, std::unique_ptr<One>> all_;
   std::vector<std::jthread> leaving_;   // of tables that are gone or say something else by now
   std::multiset<std::string> running_;  // queues, as people see them

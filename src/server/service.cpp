@@ -8,6 +8,8 @@
 #include "config/change.hpp"
 #include "core/uuid.hpp"
 #include "http/api.hpp"
+#include "http/api_brokers.hpp"
+#include "http/api_recoveries.hpp"
 #include "http/api_seeing.hpp"
 #include "http/api_session.hpp"
 #include "http/api_triage.hpp"
@@ -20,11 +22,13 @@
 #include "seeing/readiness.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/broker_desk.hpp"
 #include "server/broker_monitor.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
 #include "server/recoveries.hpp"
+#include "server/recovery_desk.hpp"
 #include "server/recovery_reporter.hpp"
 #include "server/retention.hpp"
 #include "server/routing.hpp"
@@ -71,6 +75,8 @@ struct Service::Parts {
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
   void set_up_seeing();                 // likewise
+  void set_up_brokers();                // likewise
+  void keep_recoveries();
   using Types = std::vector<std::pair<std::string, engine::TypeOptions>>;
   // How the tasks of a configuration are run; of those that `old` has the same, nothing.
   [[nodiscard]] Result<Types> types_of(const config::Config& from, const config::Config* old);
@@ -102,6 +108,10 @@ struct Service::Parts {
   std::unique_ptr<AlertDesk> alerts;
   std::unique_ptr<BrokerMonitor> monitor;
   std::unique_ptr<RecoveryReporter> reporter;
+  std::unique_ptr<BrokerDesk> broker_desk;
+  std::unique_ptr<http::BrokersApi> brokers_api;
+  std::unique_ptr<RecoveryDesk> recovery_desk;
+  std::unique_ptr<http::RecoveriesApi> recoveries_api;
   std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
@@ -161,8 +171,12 @@ Result<void> Service::Parts::start() {
       watch.events().operation(std::move(text), node->clock().wall_now());
     });
     node->operations().start();
+    recoveries->on_begin(
+        [this](const BrokerPlace& place) { return recovery_desk->is_running(place); });
+    recovery_desk->start();
     if (listening) listening = recoveries->set(config.recoveries);
     if (listening) listening = monitor->set(config.recoveries);
+    if (listening) listening = broker_desk->set(config);
     if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
@@ -220,6 +234,7 @@ Result<void> Service::Parts::set_up() {
   triage_api->add_to(routes);
   api->add_to(routes);
   set_up_seeing();
+  set_up_brokers();
   auto mapped = routes_of(config);
   if (!mapped) return std::unexpected(std::move(mapped).error());
   api->set_mapped(routes, *std::move(mapped));
@@ -261,6 +276,30 @@ void Service::Parts::set_up_seeing() {
                                                    .watch = watch,
                                                    .log = options.log,
                                                    .public_url = config.http.public_url.shown});
+}
+
+void Service::Parts::set_up_brokers() {
+  broker_desk = std::make_unique<BrokerDesk>(node->loop(), system_clock(), options.log);
+  brokers_api = std::make_unique<http::BrokersApi>(*broker_desk);
+  brokers_api->add_to(routes);
+  recovery_desk = std::make_unique<RecoveryDesk>(RecoveryDesk::Parts{
+      .loop = node->loop(),
+      .writer = node->writer(),
+      .reader = node->reader(),
+      .clock = node->clock(),
+      .random = system_random(),
+      .audit = node->audit(),
+      .brokers = *broker_desk,
+      .runner = new_life(),
+      .is_shared = node->is_shared(),
+      .is_busy =
+          [this](const BrokerPlace& place) { return recoveries && recoveries->is_running(place); },
+      .log = options.log});
+  broker_desk->on_recovery([this](const std::string& broker, const std::string& queue) {
+    return recovery_desk->running_on(broker, queue);
+  });
+  recoveries_api = std::make_unique<http::RecoveriesApi>(*recovery_desk);
+  recoveries_api->add_to(routes);
 }
 
 node::Node::Work Service::Parts::work() {
@@ -368,6 +407,7 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   if (!mapped) return std::unexpected(std::move(mapped).error());
   if (auto checked = server->check_tls(); !checked) return checked;
   if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
+  if (auto set = broker_desk->set(next); !set) return set;
   if (auto set = alerts->set(next.alerts); !set) return set;
   if (auto set = monitor->set(next.recoveries); !set) return set;
   reporter->expect(next.recoveries);
@@ -443,6 +483,13 @@ void Service::Parts::change_engine(const config::Config& old, const config::Conf
   }
 }
 
+// What recoveries have come to is in the store before that is closed.
+void Service::Parts::keep_recoveries() {
+  static_cast<void>(node->call<bool>("keep recoveries", [this](auto then) {
+    recovery_desk->flush([then = std::move(then)]() mutable { then(true); });
+  }));
+}
+
 Service::Stopped Service::Parts::stop() {
   if (stopped) return *stopped;
   Stopped report;
@@ -457,6 +504,7 @@ Service::Stopped Service::Parts::stop() {
     node->on_loop([&] {
       if (recoveries) ending = recoveries->end();
       monitor.reset();
+      if (recovery_desk) std::ranges::move(recovery_desk->end(), std::back_inserter(ending));
     });
   }
   if (working) {
@@ -471,10 +519,13 @@ Service::Stopped Service::Parts::stop() {
     }
   }
   ending.clear();  // waits for them
+  if (node && recovery_desk) keep_recoveries();
   const auto close = [this] {
     server.reset();
     recoveries.reset();
     monitor.reset();
+    recovery_desk.reset();
+    broker_desk.reset();
     alerts.reset();
     seeing_api.reset();
     client.reset();

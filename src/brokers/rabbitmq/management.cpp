@@ -189,7 +189,9 @@ void Management::ask_page(std::shared_ptr<Listing> listing) {
   std::string path = queues_path() + "?page=" + std::to_string(listing->page) +
                      "&page_size=" + std::to_string(kPageSize) +
                      "&columns=name,type,arguments,effective_policy_definition,messages_ready," +
-                     "messages_unacknowledged,consumers";
+                     "messages_unacknowledged,consumers,head_message_timestamp," +
+                     "message_stats.ack_details.rate,message_stats.get_no_ack_details.rate," +
+                     "message_stats.deliver_no_ack_details.rate";
   // The API looks for it in names, upper and lower case alike. Of more than ASCII it takes bytes.
   const std::string& part = listing->pattern.longest_part();
   const bool is_plain = std::ranges::all_of(part, [](char c) { return c > ' ' && c < 0x7f; });

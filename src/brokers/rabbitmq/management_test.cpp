@@ -60,7 +60,8 @@ TEST(Management, reads_a_page_of_queues) {
   const auto page = read_queue_page(R"({"page":1,"page_count":3,"items":[
       {"name":"a.dlq","type":"quorum","messages_ready":7,"messages_unacknowledged":2,"consumers":1,
        "arguments":{"x-delivery-limit":5},"effective_policy_definition":{"delivery-limit":3,
-       "dead-letter-exchange":"dlx","dead-letter-routing-key":"grave"}},
+       "dead-letter-exchange":"dlx","dead-letter-routing-key":"grave"},"head_message_timestamp":1700000000,
+       "message_stats":{"ack_details":{"rate":1.5},"get_no_ack_details":{"rate":2}}},
       {"name":"just made","type":"classic","arguments":{}}]})");
   ASSERT_TRUE(page) << page.error().text();
   EXPECT_EQ(page->pages, 3U);
@@ -73,6 +74,10 @@ TEST(Management, reads_a_page_of_queues) {
   EXPECT_EQ(first.consumers, 1U);
   EXPECT_EQ(first.delivery_limit, 3);
   EXPECT_EQ(first.dead_letter, (ports::Address{.exchange = "dlx", .routing_key = "grave"}));
+  EXPECT_EQ(first.taken_per_second, 3.5);
+  EXPECT_EQ(first.oldest_published, WallTime(std::chrono::seconds(1'700'000'000)));
+  EXPECT_EQ(page->queues[1].taken_per_second, std::nullopt);
+  EXPECT_EQ(page->queues[1].oldest_published, std::nullopt);
   EXPECT_EQ(page->queues[1].ready, std::nullopt);  // it has no figures yet
   EXPECT_EQ(page->queues[1].delivery_limit, std::nullopt);
   for (const char* text : {"", "[]", "{}", R"({"items":7})"})

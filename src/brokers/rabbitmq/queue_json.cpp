@@ -1,6 +1,8 @@
 #include "brokers/rabbitmq/queue_json.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdint>
 
 #include "wire/json_syntax.hpp"
@@ -70,6 +72,30 @@ std::optional<std::uint64_t> count_of(const JsonView& queue, std::string_view na
   return static_cast<std::uint64_t>(*number);
 }
 
+// Of a queue that nobody has taken anything from the API says nothing.
+std::optional<double> taken_per_second(const JsonView& queue) {
+  if (!queue.find("messages_ready")) return std::nullopt;
+  double taken = 0;
+  const auto stats = queue.find("message_stats");
+  for (const std::string_view name :
+       {"ack_details", "get_no_ack_details", "deliver_no_ack_details"}) {
+    const auto rate = of(of(stats, name), "rate");
+    if (!rate) continue;
+    const std::string text = rate->text();
+    double number = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc())
+      taken += std::max(0.0, number);
+  }
+  return taken;
+}
+
+std::optional<WallTime> oldest_published(const JsonView& queue) {
+  const auto seconds = count_of(queue, "head_message_timestamp");
+  constexpr std::uint64_t kLatest = 9'000'000'000;  // beyond it are milliseconds, or nonsense
+  if (!seconds || *seconds == 0 || *seconds > kLatest) return std::nullopt;
+  return WallTime(std::chrono::seconds(static_cast<std::int64_t>(*seconds)));
+}
+
 std::unexpected<Error> unreadable(const char* what) {
   return fail(ErrorCode::unavailable, kReadAnswer, what);
 }
@@ -106,7 +132,9 @@ Result<QueuePage> read_queue_page(std::string_view json) {
                            .unacknowledged = count_of(queue, "messages_unacknowledged"),
                            .consumers = count_of(queue, "consumers"),
                            .dead_letter = dead_letter_of(queue),
-                           .delivery_limit = limit_of(queue).returns});
+                           .delivery_limit = limit_of(queue).returns,
+                           .taken_per_second = taken_per_second(queue),
+                           .oldest_published = oldest_published(queue)});
   }
   return page;
 }
