@@ -74,6 +74,7 @@ std::vector<BrokerSeen> BrokerStates::all() const {
     if (const auto state = one.lock()) add_to(by_place[state->about().place], *state);
   }
   std::vector<BrokerSeen> all;
+  all.reserve(by_place.size());
   for (auto& [place, seen] : by_place)
     all.push_back(std::move(seen));
   return all;
