@@ -1,6 +1,7 @@
 // holdfast recover: brings messages back from a dead-letter queue, and loses none of them.
 #include "server/recover.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <istream>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "cli/option_checks.hpp"
 #include "cli/recover_output.hpp"
+#include "cli/recover_queues.hpp"
 #include "cli/verbs.hpp"
 #include "config/outside.hpp"
 #include "core/json_text.hpp"
@@ -29,10 +31,15 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
+  holdfast recover --from 'amqp://mq/%2f/*.dlq' --to-origin=queue --dry-run
+  holdfast recover --from env:DLQ_URL --to-broker amqp://other --to-origin=queue
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
 written %2f. Who you are at SQS is found as other tools of AWS find it.
+It may be a pattern, in quotes for the shell: * is any text, ? one character
+(in a name they are %2a and %3f). Queues are recovered one after the other;
+--limit and --total are those of all of them.
 A password on the command line can be seen by everybody on this machine: put
 the URL into a variable or a file, and name that (env:NAME, file:PATH).
 
@@ -46,6 +53,8 @@ Where messages go, one of:
                 which every queue bound there gets; --to-origin=queue: into the
                 queue where they first died, and no other
   --to QUEUE    all of them into one queue
+With --to-broker URL they go there instead, to another vhost or another broker:
+amqp://host/vhost or sqs://region. What is kept or parked stays where it is.
 
 Filters: NAME, one of = != ~ < > <= >= =~ !~ and a value; ~ is "contains", =~
 and !~ take a regular expression (RE2). Join them by and, or, not and
@@ -81,9 +90,10 @@ Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
 
 struct RecoverOptions {
-  std::string from;
+  std::vector<std::string> from;
   std::string map;
   std::string to;
+  std::string to_broker;
   std::string origin;
   std::string exchange;
   std::vector<std::string> filters;
@@ -100,7 +110,6 @@ struct RecoverOptions {
   std::string delivery_limit;
   std::string journal;
   std::string backup;
-  std::string to_broker;
   std::uint64_t canary = 0;
   std::string canary_wait = "30s";
   bool discard = false;
@@ -111,6 +120,8 @@ struct RecoverOptions {
   std::string empty = "5s";
   std::string stall = "30s";
   std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
   std::string endpoint;
   bool json = false;
   bool wants_origin = false;
@@ -191,23 +202,32 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
 
 constexpr std::string_view kBackupScheme = "backup:";
 
+bool is_backup(const std::string& from) {
+  return from.starts_with(kBackupScheme);
+}
+
+bool restores_backup(const RecoverOptions& asked) {
+  return std::ranges::any_of(asked.from, is_backup);
+}
+
 // What the file options ask for together.
 Result<void> check_files(const RecoverOptions& asked) {
   const auto usage = [](std::string what) {
     return fail(ErrorCode::invalid_argument, "usage", std::move(what));
   };
-  const bool restores = asked.from.starts_with(kBackupScheme);
+  const bool restores = restores_backup(asked);
   if (asked.dry && !asked.journal.empty())
     return usage("--journal has no meaning with --dry-run: nothing is recovered");
   if (asked.dry && !asked.backup.empty())
     return usage("--backup has no meaning with --dry-run: nothing leaves the queue");
-  if (restores && asked.from == kBackupScheme) return usage("--from backup:FILE names no file");
+  if (restores && asked.from.size() > 1)
+    return usage("--from backup:FILE stands alone: restore one backup at a time");
+  if (restores && asked.from.front() == kBackupScheme)
+    return usage("--from backup:FILE names no file");
   if (restores && asked.to_broker.empty())
     return usage("to restore a backup, say to which broker: --to-broker amqp://host/vhost");
   if (restores && !asked.backup.empty())
     return usage("--backup has no meaning with --from backup:FILE: that file stays as it is");
-  if (!restores && !asked.to_broker.empty())
-    return usage("--to-broker is for --from backup:FILE; else messages go to the queue's broker");
   return {};
 }
 
@@ -220,7 +240,7 @@ Result<void> check_discard(const RecoverOptions& asked, const Io& io) {
     if (asked.no_backup) return usage("--no-backup goes with --discard");
     return asked.yes ? usage("--yes goes with --discard") : Result<void>();
   }
-  if (asked.from.starts_with(kBackupScheme))
+  if (restores_backup(asked))
     return usage("--discard is for a queue; to discard a backup, delete its file");
   if (asked.no_backup && !asked.backup.empty())
     return usage("say --backup or --no-backup, not both");
@@ -257,22 +277,26 @@ Result<std::optional<recovery::Canary>> canary_of(const RecoverOptions& asked,
   if (asked.dry) return usage("--canary has no meaning with --dry-run: nothing is recovered");
   if (to == To::nowhere || to == To::review)
     return usage("--canary is for messages that go back to work: with --map, --to-origin or --to");
-  if (asked.from.starts_with(kBackupScheme))
-    return usage("--canary is for a queue that messages can come back to, and not for a backup");
+  if (restores_backup(asked) || !asked.to_broker.empty()) {
+    return usage(
+        "--canary is for a queue that messages can come back to: not for a backup, and not with "
+        "--to-broker");
+  }
   return recovery::Canary{.messages = asked.canary,
                           .wait = parse_duration(asked.canary_wait).value_or(Duration())};
 }
 
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
+                                              .cert_file = asked.cert_file,
+                                              .key_file = asked.key_file,
                                               .management = asked.management,
                                               .endpoint = asked.endpoint},
                                    .journal = asked.journal,
                                    .backup = asked.backup};
   if (auto checked = check_files(asked); !checked)
     return std::unexpected(std::move(checked).error());
-  if (asked.from.starts_with(kBackupScheme))
-    settings.restore = asked.from.substr(kBackupScheme.size());
+  if (restores_backup(asked)) settings.restore = asked.from.front().substr(kBackupScheme.size());
   recovery::Options& options = settings.options;
   auto routes = routes_of(asked);
   if (!routes) return std::unexpected(std::move(routes).error());
@@ -317,9 +341,34 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     return complain(settings.error(), usage ? kUsage : kFailed);
   }
   const bool restores = !settings->restore.empty();
-  auto url = resolve_url(restores ? asked.to_broker : asked.from);
-  if (!url) return complain(url.error(), kUsage);
-  settings->broker.url = *std::move(url);
+  std::vector<std::string> urls;
+  for (const std::string& from : restores ? std::vector{asked.to_broker} : asked.from) {
+    auto url = resolve_url(from);
+    if (!url) return complain(url.error(), kUsage);
+    urls.push_back(*std::move(url));
+  }
+  if (!restores && !asked.to_broker.empty()) {
+    auto url = resolve_url(asked.to_broker);
+    if (!url) return complain(url.error(), kUsage);
+    if (const auto to = server::broker_place(*url, false); !to) return complain(to.error(), kUsage);
+    settings->to_broker = *std::move(url);
+  }
+  const auto is_tls = [](const std::string& url) { return url.starts_with("amqps://"); };
+  if (!asked.cert_file.empty() && std::ranges::none_of(urls, is_tls) &&
+      !is_tls(settings->to_broker)) {
+    return complain({ErrorCode::invalid_argument, "usage", "--cert is for amqps://"}, kUsage);
+  }
+  const auto several = restores ? false : are_several(urls);
+  if (!several) return complain(several.error(), kUsage);
+  if (*several) {
+    if (asked.discard && !asked.dry && !asked.yes)
+      return complain({ErrorCode::invalid_argument, "usage",
+                       "to discard from several queues, say --yes; --dry-run shows what would go"},
+                      kUsage);
+    return recover_queues(
+        {.urls = std::move(urls), .settings = *std::move(settings), .json = asked.json}, io);
+  }
+  settings->broker.url = std::move(urls.front());
   const auto place = server::place_of(*settings);
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
@@ -354,8 +403,7 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: cannot write to standard output\n";
     return kFailed;
   }
-  if (summary.error || summary.ended == recovery::Ended::failed) return kFailed;
-  return summary.all_done() ? kDone : kKept;
+  return exit_code_of(summary);
 }
 
 void add_limits(CLI::App& verb, RecoverOptions& asked) {
@@ -377,8 +425,10 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of the dead-letter queue, or backup:FILE")
+  verb.add_option("--from", asked.from, "URL of a queue or '…/*.dlq', repeatable; backup:FILE")
       ->type_name("URL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->required();
   verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
   CLI::Option* origin = verb.add_option("--to-origin", asked.origin, "Back to where they came from")
@@ -387,7 +437,7 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
-  verb.add_option("--to-broker", asked.to_broker, "Where a backup is restored to")
+  verb.add_option("--to-broker", asked.to_broker, "Another vhost or broker that they go to")
       ->type_name("URL");
   verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
@@ -449,6 +499,12 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  CLI::Option* certificate =
+      verb->add_option("--cert", asked->cert_file, "Certificate by which brokers know us (amqps)")
+          ->type_name("FILE");
+  verb->add_option("--key", asked->key_file, "Its key, if that is in another file")
+      ->type_name("FILE")
+      ->needs(certificate);
   verb->add_option("--endpoint", asked->endpoint, "Where SQS is, if not at AWS")->type_name("URL");
   verb->add_flag("--json", asked->json, "One JSON object at the end");
   verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });

@@ -235,6 +235,7 @@ std::string bar_line(const RecoverBar& bar) {
 std::string recover_summary(const Summary& summary, const std::string& place) {
   std::string out = summary.discards ? "DLQ DISCARD SUMMARY\n" : "DLQ RECOVERY SUMMARY\n";
   out += cut_visible(place, kColumns) + '\n';
+  if (!summary.to_place.empty()) out += cut_visible("to " + summary.to_place, kColumns) + '\n';
   out += fmt::format("took {}", rounded(summary.took));
   if (summary.recovered.total() > 0) {
     out += fmt::format(
@@ -282,7 +283,9 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   const Summary& summary = outcome.summary;
   std::string out = summary.discards ? "DLQ DISCARD, DRY RUN: nothing was discarded\n"
                                      : "DLQ RECOVERY, DRY RUN: nothing was brought back\n";
-  out += cut_visible(place, kColumns) + "\n\n";
+  out += cut_visible(place, kColumns) + "\n";
+  if (!summary.to_place.empty()) out += cut_visible("to " + summary.to_place, kColumns) + '\n';
+  out += '\n';
   std::size_t shown = 0;
   std::uint64_t rest = outcome.plan.others();
   for (const Plan::Row& row : outcome.plan.rows()) {
@@ -328,6 +331,7 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   std::string out;
   wire::JsonWriter writer(out);
   writer.begin_object().key("run").text(summary.run).key("from").text(place);
+  if (!summary.to_place.empty()) writer.key("to_broker").text(summary.to_place);
   writer.key("queue").text(summary.queue).key("dry_run").boolean(summary.dry);
   writer.key("ended").word(to_string(summary.ended));
   if (summary.error) writer.key("error").text(summary.error->text());

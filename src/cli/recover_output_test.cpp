@@ -40,6 +40,17 @@ TEST(RecoverOutput, V9_says_what_became_of_all) {
     EXPECT_LE(columns_of(line), kColumns) << line;
 }
 
+TEST(RecoverOutput, names_the_other_broker_that_messages_went_to) {
+  recovery::Summary summary = summary_of_a_day();
+  EXPECT_THAT(recover_json({.summary = summary, .plan = {}}, ""), Not(HasSubstr("to_broker")));
+  summary.to_place = "amqp://other/%2f";
+  EXPECT_THAT(recover_summary(summary, "amqp://host/%2f/app.dlq"),
+              HasSubstr("amqp://host/%2f/app.dlq\nto amqp://other/%2f\n"));
+  const recovery::Run::Outcome outcome{.summary = summary, .plan = {}};
+  EXPECT_THAT(recover_plan(outcome, "amqp://host/%2f/app.dlq"), HasSubstr("to amqp://other/%2f\n"));
+  EXPECT_THAT(recover_json(outcome, ""), HasSubstr(R"("to_broker":"amqp://other/%2f")"));
+}
+
 TEST(RecoverOutput, names_from_messages_do_nothing_to_a_terminal) {
   recovery::Summary summary = summary_of_a_day();
   summary.recovered.add("evil\x1b[2J\nline");

@@ -136,10 +136,10 @@ void CanaryRun::look() {
   options.park.clear();
   options.limit.reset();
   options.rate = 0;
-  run(Stage::look, std::move(options), [this](const Run::Outcome& outcome) { looked(outcome); });
+  run(Stage::look, std::move(options), [this](const Run::Outcome& outcome) { judge(outcome); });
 }
 
-void CanaryRun::looked(const Run::Outcome& outcome) {
+void CanaryRun::judge(const Run::Outcome& outcome) {
   const Summary& summary = outcome.summary;
   Summary& so_far = trial_.summary;
   so_far.renewed += summary.renewed;
@@ -241,6 +241,10 @@ void CanaryRun::found(std::uint64_t messages) {
 void CanaryRun::warned(const Warning& warning) {
   if (stage_ == Stage::look && warning.kind == Warning::Kind::skipped) return;
   parts_.observer.warned(warning);
+}
+
+void CanaryRun::looked(const Letter& letter) {
+  if (stage_ != Stage::look) parts_.observer.looked(letter);
 }
 
 void CanaryRun::moved(const Summary& so_far) {

@@ -45,6 +45,7 @@ class CanaryRun final : private Observer {
   void found(std::uint64_t messages) override;
   void warned(const Warning& warning) override;
   void moved(const Summary& so_far) override;
+  void looked(const Letter& letter) override;
 
   void run(Stage stage, Options options, std::function<void(Run::Outcome)> then);
   void tried(Run::Outcome outcome);
@@ -52,7 +53,7 @@ class CanaryRun final : private Observer {
   void poll();
   void watched();
   void look();
-  void looked(const Run::Outcome& outcome);
+  void judge(const Run::Outcome& outcome);
   void go_on();
   void stop_here(std::string why);
   void finish(Ended ended);

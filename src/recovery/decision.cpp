@@ -21,6 +21,9 @@ Decision decide(const Letter& letter, const Rules& rules, WallTime now) {
   if (target->exchange.empty() && target->routing_key == rules.queue) {
     return {.what = skip, .why = "its target is this queue itself"};
   }
+  if (target->exchange.empty() && rules.others.contains(target->routing_key)) {
+    return {.what = skip, .why = "its target " + target->routing_key + " is recovered, too"};
+  }
   return {.what = recover, .to = *std::move(target)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include <holdfast/time.hpp>
@@ -18,6 +19,7 @@ struct Rules {
   int max_recoveries = 3;  // N3: what was brought back so often is for people to look at
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue itself, which is no target
+  std::set<std::string> others = {};  // recovered together with it, which are no targets either
 };
 
 struct Decision {

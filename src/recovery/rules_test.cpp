@@ -228,6 +228,14 @@ TEST(Decision, N3_what_this_run_has_brought_back_is_not_brought_back_again) {
             Decision::What::recover);
 }
 
+TEST(Decision, what_belongs_to_a_queue_that_is_recovered_too_stays) {
+  const auto delivery = delivered(dead("1"));
+  Rules rules{.routes = {.to = Routes::To::queue, .queue = "b.dlq"}, .run = "r", .queue = "a.dlq"};
+  EXPECT_EQ(decide(read_letter(delivery), rules, kNow).what, Decision::What::recover);
+  rules.others = {"b.dlq", "c.dlq"};
+  EXPECT_EQ(decide(read_letter(delivery), rules, kNow).what, Decision::What::skip);
+}
+
 bool chosen(const ports::Message& message, std::vector<std::string> conditions) {
   const auto filter = Filter::parse(conditions);
   EXPECT_TRUE(filter) << (filter ? "" : filter.error().message);

@@ -50,6 +50,7 @@ Run::Run(Parts parts, Options options)
              .user = options_.user,
              .persistent = options_.persistent,
              .keep_expiration = options_.keep_expiration},
+      target_marks_(marks_),
       memory_(copies_in_doubt(options_.window)),
       earlier_(parts_.earlier.confirmed.size() + parts_.earlier.in_doubt.size()) {
   for (const Identity& identity : parts_.earlier.confirmed)
@@ -58,6 +59,8 @@ Run::Run(Parts parts, Options options)
     earlier_.note(identity, {.copy = Memory::Copy::unknown});
   summary_.run = options_.rules.run;
   summary_.queue = options_.queue;
+  summary_.to_place = options_.to_place;
+  if (parts_.to) target_marks_.user = options_.to_user;
   summary_.dry = options_.dry;
   summary_.restores = parts_.restored != nullptr;
   summary_.discards = options_.rules.routes.to == Routes::To::nowhere;
@@ -134,7 +137,7 @@ bool Run::has_a_time_of_death(const ports::Message& message) {
 // A message that is to go back to work; unless its copy is there already.
 void Run::bring_back(Entry entry, ports::Delivery delivery) {
   entry.delivery = std::move(delivery);
-  entry.identity = identity_of(entry.delivery.message, entry.to);
+  entry.identity = copy_identity(entry);
   if (is_done_already(entry)) return;
   const bool is_new = !entry.counted;
   enqueue(std::move(entry));
@@ -203,6 +206,7 @@ void Run::count_trial() {
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
   if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
+  parts_.observer.looked(letter);
   const bool leaves =
       decision.what == Decision::What::recover || decision.what == Decision::What::discard;
   if (leaves) ++summary_.planned;
@@ -321,18 +325,6 @@ void Run::send_all(std::vector<Entry> batch) {
   }
 }
 
-void Run::discard(Entry entry) {
-  if (std::exchange(entry.unknown, false)) --doubts_;
-  if (!entry.counted) ++summary_.discarded;
-  note({.event = "discarded",
-        .id = &entry.delivery.message.message_id,
-        .key = &entry.identity,
-        .type = entry.type,
-        .reason = read_letter(entry.delivery).reason});
-  memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
-  acknowledge(entry.tag());
-}
-
 bool Run::may_send(SteadyTime now) {
   if (options_.rate <= 0) return true;
   if (pacing_) return false;
@@ -355,7 +347,7 @@ void Run::send(Entry entry) {
   switch (entry.purpose) {
     case Entry::Purpose::recover:
       outgoing.to = entry.to;
-      outgoing.message = recovered_copy(read_letter(entry.delivery), marks_);
+      outgoing.message = recovered_copy(read_letter(entry.delivery), target_marks_);
       break;
     case Entry::Purpose::park:
       outgoing.to = {.routing_key = options_.park};
@@ -370,9 +362,9 @@ void Run::send(Entry entry) {
   if (std::exchange(entry.doubt, false)) ++summary_.duplicates;
   if (std::exchange(entry.unknown, false)) --doubts_;
   const ports::DeliveryTag tag = entry.tag();
+  ports::Broker& to = entry.purpose == Entry::Purpose::recover ? target() : parts_.broker;
   in_flight_.emplace(tag, std::move(entry));
-  parts_.broker.publish(std::move(outgoing),
-                        [this, tag](const ports::Sent& result) { sent(tag, result); });
+  to.publish(std::move(outgoing), [this, tag](const ports::Sent& result) { sent(tag, result); });
 }
 
 void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
@@ -444,8 +436,8 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
     case Entry::Purpose::recover:
       entry.failed = true;
       entry.why = result.fate == Fate::returned
-                      ? unroutable(entry.to)
-                      : quoted(to_text(entry.to)) + " refuses it: " + what;
+                      ? unroutable(entry.to) + at_target()
+                      : quoted(to_text(entry.to)) + at_target() + " refuses it: " + what;
       warn(Warning::Kind::failed, name_of(entry.delivery.message) + " is kept: " + entry.why);
       // Of several queues behind an exchange one may have refused it, and another has it.
       if (result.fate == Fate::refused && !entry.to.exchange.empty()) ++summary_.duplicates;
@@ -480,10 +472,16 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (ending_ && !finishes_waiting_ && !is_last(entry)) {
     return;  // it stays, and the next run sends it again
   }
+  if (ending_ && !finishes_waiting_ && parts_.to && entry.purpose == Entry::Purpose::recover) {
+    return rescue(std::move(entry.delivery), entry.deliveries);  // here, without the other broker
+  }
   troubled_.emplace(tag, std::move(entry));
   if (std::exchange(backing_off_, true)) return;
   if (failures_ == 0) {
-    warn(Warning::Kind::connection, "messages cannot be sent now: " + result.error.message);
+    const bool recovers = entry.purpose == Entry::Purpose::recover;
+    warn(Warning::Kind::connection, "messages cannot be sent now" +
+                                        (recovers ? at_target() : std::string()) + ": " +
+                                        result.error.message);
   }
   backoff_ = broker_wait().next({.retry = ++failures_, .previous = backoff_}, parts_.random);
   backoff_timer_ = parts_.loop.after(backoff_, [this] {

@@ -34,6 +34,10 @@ struct Options {
   std::string place = {};  // it and its broker, for the journal
   Rules rules = {};        // its run id names this run
   std::string user = {};   // that we are at the broker
+  // The other broker that messages are brought back to, for people, and who we are there; empty:
+  // the same.
+  std::string to_place = {};
+  std::string to_user = {};
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
   std::size_t window = 2000;
   std::optional<std::uint64_t> limit = {};  // most messages that are brought back
@@ -71,6 +75,7 @@ class Observer {
   virtual void warned(const Warning& warning) = 0;   // of kept messages, only the first few
   virtual void moved(const Summary& so_far) = 0;     // several times a second
   virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
+  virtual void looked(const Letter& /*letter*/) {}   // of a dry run: at each message
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
@@ -99,6 +104,9 @@ class Run final : private ports::Receiver {
     Backup* backup = nullptr;                   // of all that leaves the queue, before it does
     const RestoredEntries* restored = nullptr;  // of a restore: what was restored before
     EarlierCopies earlier = {};                 // of runs that did not end cleanly
+    // Where messages are brought back to; none: the same broker. What is parked or renewed stays at
+    // the first.
+    ports::Broker* to = nullptr;
   };
   struct Outcome {
     Summary summary = {};
@@ -171,7 +179,11 @@ class Run final : private ports::Receiver {
   void unreadable(const std::string& why) override;
 
   // Before the first message.
-  void check_queues(std::vector<std::string> queues);
+  struct NeededQueue {
+    ports::Broker& at;
+    std::string name;
+  };
+  void check_queues(std::vector<NeededQueue> queues);
   void check_returns();
   void prove_publishing(int times);
   void begin_consuming();
@@ -234,6 +246,10 @@ class Run final : private ports::Receiver {
   [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] bool may_send(SteadyTime now);
   void progressed();
+  // Where messages are brought back to.
+  [[nodiscard]] ports::Broker& target() const { return parts_.to ? *parts_.to : parts_.broker; }
+  [[nodiscard]] std::string at_target() const;
+  [[nodiscard]] Identity copy_identity(const Entry& entry) const;
 
   // The end.
   void end(Ended why, std::optional<Error> error = {});
@@ -255,6 +271,7 @@ class Run final : private ports::Receiver {
   const Parts parts_;
   const Options options_;
   const Marks marks_;
+  Marks target_marks_;
   std::move_only_function<void(Outcome)> done_;
 
   std::optional<ports::ConsumerId> consumer_;

@@ -1,5 +1,5 @@
-// What a run does so that nothing leaves its queue that is not in the backup, and what it knows of
-// an earlier restore.
+// What a run does so that nothing leaves its queue that is not in the backup, what it removes for
+// good, and what it knows of an earlier restore.
 #include <algorithm>
 #include <utility>
 
@@ -77,6 +77,18 @@ bool Run::was_restored(Entry& entry) {
         .entry = entry_of(entry)});
   acknowledge(entry.tag());
   return true;
+}
+
+void Run::discard(Entry entry) {
+  if (std::exchange(entry.unknown, false)) --doubts_;
+  if (!entry.counted) ++summary_.discarded;
+  note({.event = "discarded",
+        .id = &entry.delivery.message.message_id,
+        .key = &entry.identity,
+        .type = entry.type,
+        .reason = read_letter(entry.delivery).reason});
+  memory_.note(entry.identity, {.copy = Memory::Copy::confirmed, .life = life_});
+  acknowledge(entry.tag());
 }
 
 }  // namespace holdfast::recovery

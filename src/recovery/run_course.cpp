@@ -37,26 +37,30 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
                (depth->consumers == 1 ? " other consumer" : " other consumers") +
                ": messages that are delivered there are not counted");
     }
-    std::vector<std::string> queues;
-    if (!options_.park.empty()) queues.push_back(options_.park);
+    std::vector<NeededQueue> queues;
+    if (!options_.park.empty()) queues.push_back({parts_.broker, options_.park});
     if (options_.rules.routes.to == Routes::To::queue && !options_.dry) {
-      queues.push_back(options_.rules.routes.queue);
+      queues.push_back({target(), options_.rules.routes.queue});
     }
     check_queues(std::move(queues));
   });
 }
 
 // Those that everything goes to must be there before anything is begun.
-void Run::check_queues(std::vector<std::string> queues) {
+void Run::check_queues(std::vector<NeededQueue> queues) {
   if (queues.empty()) return check_returns();
-  const std::string queue = std::move(queues.back());
+  const NeededQueue queue = std::move(queues.back());
   queues.pop_back();
-  parts_.broker.depth(queue,
-                      [this, queues = std::move(queues)](Result<ports::Depth> depth) mutable {
-                        if (ending_) return;
-                        if (!depth) return end(Ended::failed, std::move(depth).error());
-                        check_queues(std::move(queues));
-                      });
+  const bool is_elsewhere = &queue.at != &parts_.broker;
+  queue.at.depth(queue.name, [this, is_elsewhere,
+                              queues = std::move(queues)](Result<ports::Depth> depth) mutable {
+    if (ending_) return;
+    last_progress_ = parts_.clock.now();
+    if (depth) return check_queues(std::move(queues));
+    Error error = std::move(depth).error();
+    if (is_elsewhere) error.message += at_target();
+    end(Ended::failed, std::move(error));
+  });
 }
 
 void Run::check_returns() {
@@ -124,6 +128,20 @@ void Run::begin_consuming() {
   consumer_ = parts_.broker.consume(
       {.queue = options_.queue, .prefetch = window_.size(), .most_bytes = options_.most_bytes},
       *this);
+}
+
+// Another broker.
+
+// A copy at one broker says nothing of another.
+Identity Run::copy_identity(const Entry& entry) const {
+  if (!parts_.to) return identity_of(entry.delivery.message, entry.to);
+  return identity_of(entry.delivery.message,
+                     {.exchange = options_.to_place + '\n' + entry.to.exchange,
+                      .routing_key = entry.to.routing_key});
+}
+
+std::string Run::at_target() const {
+  return parts_.to ? " at " + options_.to_place : "";
 }
 
 // The connection.
@@ -332,6 +350,7 @@ void Run::check_targets(std::vector<Plan::Target> targets) {
     summary_.planned -= std::min(summary_.planned, summary_.would_fail);
     return ask_what_is_left();
   }
+  ports::Broker& to = this->target();
   const Plan::Target target = std::move(targets.back());
   targets.pop_back();
   auto next = [this, target, targets = std::move(targets)](std::optional<bool> is_there) mutable {
@@ -339,16 +358,15 @@ void Run::check_targets(std::vector<Plan::Target> targets) {
     check_targets(std::move(targets));
   };
   if (target.is_exchange) {
-    return parts_.broker.find_exchange(target.name,
-                                       [next = std::move(next)](const Result<bool>& found) mutable {
-                                         next(found ? std::optional(*found) : std::nullopt);
-                                       });
+    return to.find_exchange(target.name,
+                            [next = std::move(next)](const Result<bool>& found) mutable {
+                              next(found ? std::optional(*found) : std::nullopt);
+                            });
   }
-  parts_.broker.depth(target.name,
-                      [next = std::move(next)](const Result<ports::Depth>& depth) mutable {
-                        const bool is_known = depth || depth.error().code == ErrorCode::not_found;
-                        next(is_known ? std::optional(depth.has_value()) : std::nullopt);
-                      });
+  to.depth(target.name, [next = std::move(next)](const Result<ports::Depth>& depth) mutable {
+    const bool is_known = depth || depth.error().code == ErrorCode::not_found;
+    next(is_known ? std::optional(depth.has_value()) : std::nullopt);
+  });
 }
 
 // A queue takes some time until what was returned is counted; so it is asked until all that was

@@ -65,6 +65,7 @@ struct CanaryReport {
 struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
+  std::string to_place = {};  // the other broker that messages went to; empty: the same
   bool dry = false;
   bool restores = false;        // from a backup, which stays as it is
   bool discards = false;        // that is what was asked for

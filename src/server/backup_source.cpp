@@ -96,6 +96,12 @@ void BackupSource::find_exchange(std::string exchange,
   broker_->find_exchange(std::move(exchange), std::move(then));
 }
 
+void BackupSource::list_queues(
+    std::string pattern,
+    std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) {
+  broker_->list_queues(std::move(pattern), std::move(then));
+}
+
 void BackupSource::depth(std::string queue,
                          std::move_only_function<void(Result<ports::Depth>)> then) {
   if (queue != queue_) return broker_->depth(std::move(queue), std::move(then));

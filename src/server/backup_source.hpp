@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <holdfast/result.hpp>
 
@@ -54,6 +55,9 @@ class BackupSource final : public ports::Broker {
                std::move_only_function<void(Result<ports::QueueFacts>)> then) override;
   void find_exchange(std::string exchange,
                      std::move_only_function<void(Result<bool>)> then) override;
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override;
 
   BackupSource(ports::Loop& loop, std::string path, std::string queue, io::UniqueFd file);
 

@@ -89,7 +89,13 @@ Result<void> check(const RecoverSettings& settings) {
                 std::string(what) + " " + quoted(queue) +
                     " is the dead-letter queue itself: messages would go round in a circle");
   };
-  if (options.rules.routes.to == recovery::Routes::To::queue) {
+  bool is_elsewhere = false;
+  if (!settings.to_broker.empty()) {
+    const auto other = broker_place(settings.to_broker, false);
+    if (!other) return std::unexpected(other.error());
+    is_elsewhere = other->broker != place->broker;
+  }
+  if (options.rules.routes.to == recovery::Routes::To::queue && !is_elsewhere) {
     if (auto checked = is_itself(options.rules.routes.queue, "the target queue"); !checked)
       return checked;
   }
@@ -101,10 +107,24 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   const bool restores = !settings.restore.empty();
   auto place = broker_place(settings.broker.url, !restores);
   if (!place) return std::unexpected(std::move(place).error());
+  // A certificate may say who we are: then only the broker knows.
+  const auto user_at = [&](const BrokerPlace& at) {
+    return at.names_user || settings.broker.cert_file.empty() ? at.user : std::string();
+  };
   settings.options.queue = settings.options.rules.queue =
       restores ? backup_name(settings.restore) : place->queue;
+  if (!settings.to_broker.empty()) {
+    auto other = broker_place(settings.to_broker, false);
+    if (!other) return std::unexpected(std::move(other).error());
+    settings.options.to_place = other->text;
+    settings.options.to_user = user_at(*other);
+    if (other->broker != place->broker) {
+      settings.options.rules.queue.clear();  // a queue of that name is another one there
+      settings.options.rules.others.clear();
+    }
+  }
   settings.options.place = place->text;
-  settings.options.user = place->user;
+  settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
   io::Loop loop;
@@ -129,6 +149,15 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   auto opened = open_broker(loop, settings.broker, hooks.log);
   if (!opened) return std::unexpected(std::move(opened).error());
   std::unique_ptr<ports::Broker> broker = *std::move(opened);
+  std::unique_ptr<ports::Broker> other;
+  if (!settings.to_broker.empty()) {
+    BrokerSettings to = settings.broker;
+    to.url = settings.to_broker;
+    to.names_queue = false;
+    auto opened_other = open_broker(loop, to, hooks.log);
+    if (!opened_other) return std::unexpected(std::move(opened_other).error());
+    other = *std::move(opened_other);
+  }
   if (restores) {
     warn_of_torn_line(files.source->contents(), hooks.observer);
     files.source->publish_to(std::move(broker));
@@ -143,7 +172,8 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
                                    .backup = files.backup.get(),
                                    .restored = files.restored ? &*files.restored : nullptr,
                                    .earlier = files.journal ? files.journal->take_unsettled()
-                                                            : recovery::EarlierCopies()},
+                                                            : recovery::EarlierCopies(),
+                                   .to = other.get()},
               settings.options, settings.canary);
   // Bodies of messages go back to the system when they are freed, however many threads had them.
   if (hooks.hears_signals) ::mallopt(M_MMAP_THRESHOLD, kReturnedAtOnce);

@@ -14,10 +14,11 @@
 namespace holdfast::server {
 
 struct RecoverSettings {
-  // Its URL names the dead-letter queue, but for a restore, which has none.
+  // Its URL names the dead-letter queue, but for a restore, which has none; who we are is filled in.
   BrokerSettings broker = {};
-  std::string journal = {};  // a file; empty: none
-  std::string backup = {};   // of what leaves the queue: a file; empty: none
+  std::string to_broker = {};  // URL of another one that messages go to; empty: the same
+  std::string journal = {};    // a file; empty: none
+  std::string backup = {};     // of what leaves the queue: a file; empty: none
   std::string restore = {};  // a backup that takes the place of the dead-letter queue; empty: none
   std::optional<recovery::Canary> canary = {};
   // What the URL says is filled in: the queue, and who we are.

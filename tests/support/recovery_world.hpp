@@ -15,6 +15,7 @@
 
 #include <holdfast/testing.hpp>
 
+#include "core/name_pattern.hpp"
 #include "ports/broker.hpp"
 #include "recovery/run.hpp"
 #include "support/engine_world.hpp"
@@ -227,6 +228,21 @@ class ModelBroker final : public ports::Broker {
       then(exchanges.contains(exchange));
     });
   }
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    loop_.post([this, pattern = NamePattern(pattern), then = std::move(then)]() mutable {
+      std::vector<ports::QueueStatus> found;
+      for (const auto& [name, queue] : queues) {
+        if (!pattern.matches(name)) continue;
+        found.push_back({.name = name,
+                         .kind = ports::QueueStatus::Kind::classic,
+                         .ready = queue.size(),
+                         .is_approximate = false});
+      }
+      then(std::move(found));
+    });
+  }
 
  private:
   struct Consumer {
@@ -410,6 +426,7 @@ struct World {
   ManualLoop loop{clock};
   std::unique_ptr<Run> current;  // outlives the broker
   ModelBroker broker{loop};
+  ports::Broker* to = nullptr;  // another one that messages go to
   SeenBy seen;
   JournalText journal;
   bool journals = false;
@@ -442,7 +459,8 @@ struct World {
                    .observer = seen,
                    .journal = journals ? &journal : nullptr,
                    .backup = backs_up ? &backup : nullptr,
-                   .earlier = journals ? journal.unsettled() : EarlierCopies()},
+                   .earlier = journals ? journal.unsettled() : EarlierCopies(),
+                   .to = to},
         options);
     current->start([this](Run::Outcome done) { outcome = std::move(done); });
     loop.settle();
