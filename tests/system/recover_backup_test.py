@@ -239,6 +239,17 @@ class BackupTest(BackupCase):
         self.assertEqual(self.recover("--discard", "--yes", "--no-backup")["discarded"], 6)
         self.assertEqual(self.letters.count(self.letters.dlq), 0)
 
+    def test_a_discard_from_several_queues_has_one_limit(self):
+        other = Letters(self.broker, f"{self.letters.name}-other")
+        self.addCleanup(lambda: other.close())
+        other.declare()
+        asked = ["--from", self.letters.url, "--from", other.url, "--discard", "--yes", "--backup", self.backup]
+        ids = self.letters.die(3) + other.die(3, prefix="n")
+        total = self.recover(*asked, "--limit", "4")["total"]
+        self.assertEqual((total["discarded"], total["still_in_queues"]), (4, 2), total)
+        self.assertEqual(self.recover(*asked)["total"]["discarded"], 2)
+        self.assertEqual(sorted(self.stored()), sorted(ids))
+
     def test_a_discard_asks_for_the_name_of_the_queue(self):
         self.letters.die(2)
         for typed, code, left in (("y\n", 1, 2), (f"{self.letters.dlq}\n", 0, 0)):
