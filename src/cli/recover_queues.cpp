@@ -42,7 +42,7 @@ std::set<std::string> targets_of(const server::RecoverSettings& settings) {
 
 // What --limit counts.
 std::uint64_t taken_by(const recovery::Summary& summary) {
-  if (!summary.dry) return summary.recovered.total() + summary.kept();
+  if (!summary.dry) return summary.recovered.total() + summary.discarded + summary.kept();
   return summary.planned + summary.would_fail + summary.skipped.total() + summary.passed;
 }
 

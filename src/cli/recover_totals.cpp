@@ -36,6 +36,8 @@ void RecoverTotals::add(const recovery::Summary& summary) {
   ++queues;
   found += summary.found.value_or(0);
   recovered += summary.recovered.total();
+  discarded += summary.discarded;
+  discards = discards || summary.discards;
   failed += summary.failed.total();
   skipped += summary.skipped.total();
   passed += summary.passed;
@@ -52,13 +54,18 @@ std::string totals_text(const RecoverTotals& totals) {
   std::string out = fmt::format("TOTAL OF {} {}\n\n", grouped(totals.queues),
                                 totals.queues == 1 ? "QUEUE" : "QUEUES");
   if (totals.dry) {
-    append_total(out, totals.planned, "would be recovered");
+    append_total(out, totals.planned,
+                 totals.discards ? "would be discarded" : "would be recovered");
     append_if_any(out, totals.would_fail, "would fail: there is no such target");
     append_total(out, totals.skipped, "would be kept");
     append_if_any(out, totals.passed, "are not chosen");
   } else {
-    append_total(out, totals.recovered, "recovered");
-    append_total(out, totals.failed, "failed (kept, to be tried again)");
+    if (totals.discards) {
+      append_total(out, totals.discarded, "discarded");
+    } else {
+      append_total(out, totals.recovered, "recovered");
+      append_total(out, totals.failed, "failed (kept, to be tried again)");
+    }
     append_total(out, totals.skipped, "skipped (kept for review)");
     append_if_any(out, totals.passed, "not chosen (left where they are)");
     append_if_any(out, totals.parked, "of those kept are in the review queue");
@@ -82,12 +89,13 @@ std::string totals_json(const RecoverTotals& totals, const std::vector<std::stri
   writer.key("queues").number(totals.queues).key("dry_run").boolean(totals.dry);
   writer.key("found").number(totals.found).key("recovered").number(totals.recovered);
   writer.key("failed").number(totals.failed).key("skipped").number(totals.skipped);
+  writer.key("discarded").number(totals.discarded);
   writer.key("not_chosen").number(totals.passed).key("parked").number(totals.parked);
   writer.key("recognised").number(totals.recognised);
   writer.key("possible_duplicates").number(totals.duplicates);
   writer.key("vanished").number(totals.vanished).key("still_in_queues").number(totals.left);
   if (totals.dry) {
-    writer.key("would_recover").number(totals.planned);
+    writer.key(totals.discards ? "would_discard" : "would_recover").number(totals.planned);
     writer.key("would_fail").number(totals.would_fail);
   }
   write_not_done(writer, "failed_queues", totals.failed_queues);

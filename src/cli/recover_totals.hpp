@@ -16,9 +16,11 @@ struct RecoverTotals {
   };
 
   bool dry = false;
+  bool discards = false;
   std::uint64_t queues = 0;  // that were recovered, or looked at
   std::uint64_t found = 0;
   std::uint64_t recovered = 0;
+  std::uint64_t discarded = 0;
   std::uint64_t failed = 0;
   std::uint64_t skipped = 0;
   std::uint64_t passed = 0;

@@ -39,6 +39,18 @@ TEST(RecoverTotals, add_up_and_name_what_was_not_done) {
     EXPECT_LE(columns_of(line), kColumns) << line;
 }
 
+TEST(RecoverTotals, say_what_was_discarded) {
+  recovery::Summary summary{.run = "r", .queue = "app.dlq"};
+  summary.discards = true;
+  summary.discarded = 3;
+  RecoverTotals totals;
+  totals.add(summary);
+  totals.add(summary);
+  EXPECT_THAT(totals_text(totals), HasSubstr("6  discarded"));
+  EXPECT_THAT(totals_text(totals), Not(HasSubstr("recovered")));
+  EXPECT_THAT(totals_json(totals, {}), HasSubstr(R"("discarded":6)"));
+}
+
 TEST(RecoverTotals, are_one_json_object_with_all_queues) {
   const std::string json = totals_json(totals_of_two(), {R"({"queue":"a"})", R"({"queue":"b"})"});
   EXPECT_THAT(json, HasSubstr(R"({"queues":[{"queue":"a"},{"queue":"b"}],"total":{"queues":2,)"));

@@ -24,7 +24,7 @@ from dead_letters import Letters, wait_until  # noqa: E402
 HOLDFAST = os.path.abspath(sys.argv[1])
 PROPERTIES = ("content_type", "content_encoding", "delivery_mode", "priority", "correlation_id", "reply_to", "message_id",
               "timestamp", "type", "app_id")  # fmt: skip
-HEADERS = {"MessageType": "Scan", "big": (1 << 53) + 1, "low": -(1 << 63), "yes": True, "none": None, "half": 0.5,
+HEADERS = {"MessageType": "Scan", "big": (1 << 53) + 1, "low": -(1 << 63), "yes": True, "none": None,
            "price": decimal.Decimal("12.50"), "when": datetime.datetime(2026, 11, 16, 3, 12, 45),
            "table": {"list": [1, "two", None, {"deep": [False]}]}, "bytes": b"\0\xff\1", "": "no name"}  # fmt: skip
 
@@ -138,14 +138,14 @@ class BackupTest(BackupCase):
 
     # V1, V2
     def test_V2_killed_at_any_time_what_is_gone_is_in_the_file(self):
-        ids = set(self.letters.die_many(3000))
+        ids = set(self.letters.die_many(2000))
         for wait in (0.02, 0.05, 0.1):
-            run = self.start("--to", self.target, "--window", "50", "--backup", self.backup)
+            run = self.start("--to", self.target, "--window", "50", "--rate", "4000/s", "--backup", self.backup)
             wait_until(lambda: os.path.exists(self.backup) and os.path.getsize(self.backup) > 0 or run.poll() is not None)
             time.sleep(wait)
             self.kill(run)
         left = set(self.letters.look_ids(self.letters.dlq))
-        self.assertTrue(left < ids, "nothing was recovered, or everything")
+        self.assertTrue(left and left < ids, "nothing was recovered, or everything")
         stored = set(self.stored())
         self.assertTrue(ids - left <= stored)
         # A line that the last run has not finished.
@@ -181,14 +181,14 @@ class BackupTest(BackupCase):
 
     # V2
     def test_V2_a_killed_restore_is_resumed_by_its_journal(self):
-        ids = self.fill_backup(2000)
+        ids = self.fill_backup(800)
         journal = self.path("restore.jsonl")
         asked = ["--from", f"backup:{self.backup}", "--to-broker", self.broker.vhost_url, "--to", self.target, "--journal",
-                 journal, "--window", "100"]  # fmt: skip
+                 journal, "--window", "40"]  # fmt: skip
         for _ in range(2):
             before = self.letters.count(self.target)
-            run = self.start(*asked)
-            wait_until(lambda: self.letters.count(self.target) > before + 50 or run.poll() is not None)
+            run = self.start(*asked, "--rate", "400/s")
+            wait_until(lambda: self.letters.count(self.target) > before + 20 or run.poll() is not None)
             run.kill()
             run.wait()
         summary = self.recover(*asked)
@@ -196,8 +196,8 @@ class BackupTest(BackupCase):
         ledger = self.letters.ledger(self.target)
         self.assertEqual(set(ledger), set(ids))
         # Each kill, and what was under way with it; of the last run, what it has said.
-        self.assertLessEqual(sum(ledger.values()) - len(ids), 200 + summary["possible_duplicates"])
-        self.assertEqual(self.recover(*asked)["recognised"], 2000)
+        self.assertLessEqual(sum(ledger.values()) - len(ids), 80 + summary["possible_duplicates"])
+        self.assertEqual(self.recover(*asked)["recognised"], 800)
         self.assertEqual(self.letters.count(self.target), 0)
 
     def test_filters_limits_and_a_dry_run_are_those_of_every_recovery(self):
@@ -239,6 +239,17 @@ class BackupTest(BackupCase):
         self.assertEqual(self.recover("--discard", "--yes", "--no-backup")["discarded"], 6)
         self.assertEqual(self.letters.count(self.letters.dlq), 0)
 
+    def test_a_discard_from_several_queues_has_one_limit(self):
+        other = Letters(self.broker, f"{self.letters.name}-other")
+        self.addCleanup(lambda: other.close())
+        other.declare()
+        asked = ["--from", self.letters.url, "--from", other.url, "--discard", "--yes", "--backup", self.backup]
+        ids = self.letters.die(3) + other.die(3, prefix="n")
+        total = self.recover(*asked, "--limit", "4")["total"]
+        self.assertEqual((total["discarded"], total["still_in_queues"]), (4, 2), total)
+        self.assertEqual(self.recover(*asked)["total"]["discarded"], 2)
+        self.assertEqual(sorted(self.stored()), sorted(ids))
+
     def test_a_discard_asks_for_the_name_of_the_queue(self):
         self.letters.die(2)
         for typed, code, left in (("y\n", 1, 2), (f"{self.letters.dlq}\n", 0, 0)):
@@ -253,44 +264,47 @@ class BackupTest(BackupCase):
             self.assertIn("Type its name to go on", err)
             self.assertEqual(self.letters.count(self.letters.dlq), left)
 
-    # N3
+    def begin_canary(self, kind, arguments):
+        letters = Letters(self.broker, f"{self.letters.name}-{kind}")
+        self.addCleanup(lambda: letters.close())
+        letters.declare(dlq_arguments=arguments)
+        return letters, letters.die(12)
+
+    # N3: all of them at once, since what takes time is to wait.
     def test_N3_a_canary_stops_what_would_only_die_again(self):
-        consumer = Letters(self.broker, self.letters.name)
-        self.addCleanup(lambda: consumer.close())
         quorum = {"x-queue-type": "quorum", "x-delivery-limit": 3}
-        for kind, arguments, dies in (
-            ("good", None, 0),
-            ("bad", None, 2),
-            ("quorum", quorum, 1),
-            ("quorum-good", quorum, 0),
+        begun = []
+        for kind, arguments, dies, arrives in (
+            ("good", None, 0, []),
+            ("bad", None, 2, []),
+            ("quorum", quorum, 1, []),
+            ("quorum-good", quorum, 0, ["new"]),
         ):
+            begun.append((kind, *self.begin_canary(kind, arguments), dies, arrives))
+        runs = [subprocess.Popen(self.command("--from", letters.url, "--to", letters.work, "--canary", "3",
+                                              "--canary-wait", "2s"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True) for _, letters, *_ in begun]  # fmt: skip
+        for _, letters, _, dies, arrives in begun:
+            wait_until(lambda letters=letters: letters.count(letters.work) == 3)
+            letters.reject_all(dies)
+            for identity in arrives:
+                letters.publish(identity, key=letters.dlq)
+        for run, (kind, letters, ids, dies, arrives) in zip(runs, begun, strict=True):
             with self.subTest(kind):
-                name = f"{self.letters.name}-{kind}"
-                self.letters.dlq, self.letters.work = f"{name}.dlq", f"{name}.work"
-                self.letters.declare(dlq_arguments=arguments)
-                ids = self.letters.die(12)
-                run = subprocess.Popen(self.command("--to", self.letters.work, "--canary", "3", "--canary-wait", "1200ms"),
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       text=True)  # fmt: skip
-                wait_until(lambda: self.letters.count(self.letters.work) == 3)
-                for _ in range(dies):
-                    consumer.reject_all(1, self.letters.work)
-                if kind == "quorum-good":
-                    self.letters.publish("new", key=self.letters.dlq)
-                    ids.append("new")
-                out, err = run.communicate(timeout=60)
-                self.assertEqual(run.returncode, 3 if dies else 0, out + err)
-                summary = json.loads(out)
-                recovered = 3 if dies else len(ids)
-                self.assertEqual(summary["recovered"]["total"], recovered, summary)
-                self.assertEqual(summary["canary"]["came_back"]["total"], dies, summary)
-                if dies:
-                    self.assertEqual(summary["ended"], "canary")
-                    self.assertIn(f"{dies} of 3 messages came back to the queue: {dies} rejected",
-                                  summary["canary"]["stopped_by"])  # fmt: skip
-                ledger = self.letters.ledger(self.letters.dlq, self.letters.work)
-                self.assertEqual(sorted(ledger), sorted(ids))
-                self.assertEqual(set(ledger.values()), {1})
+                self.check_canary(run, letters, ids + arrives, dies)
+
+    def check_canary(self, run, letters, ids, dies):
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 3 if dies else 0, out + err)
+        summary = json.loads(out)
+        self.assertEqual(summary["recovered"]["total"], 3 if dies else len(ids), summary)
+        self.assertEqual(summary["canary"]["came_back"]["total"], dies, summary)
+        if dies:
+            self.assertEqual(summary["ended"], "canary")
+            self.assertIn(f"{dies} of 3 messages came back to the queue: {dies} rejected", summary["canary"]["stopped_by"])
+        ledger = letters.ledger(letters.dlq, letters.work)
+        self.assertEqual(sorted(ledger), sorted(ids))
+        self.assertEqual(set(ledger.values()), {1})
 
     def test_what_makes_no_sense_is_refused_and_nothing_is_touched(self):
         self.letters.die(3)
@@ -309,7 +323,6 @@ class BackupTest(BackupCase):
             ([*to, "--backup", self.backup, "--dry-run"], 2, "nothing leaves the queue"),
             ([*to, "--canary", "3", "--dry-run"], 2, "--canary has no meaning"),
             (["--park", self.target, "--canary", "3"], 2, "go back to work"),
-            ([*to, *broker], 2, "--to-broker is for --from backup:FILE"),
             ([*to, "--from", f"backup:{other}"], 2, "to which broker"),
             ([*to, *broker, "--from", f"backup:{other}"], 1, "not a backup of messages"),
             ([*to, *broker, "--from", f"backup:{self.backup}"], 1, "No such file"),
