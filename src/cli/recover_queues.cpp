@@ -112,6 +112,7 @@ class SeveralRecoveries {
   }
 
   void show_choice(const server::QueueChoice& choice) {
+    if (choice.queues.empty() && choice.left_out.empty()) return;
     std::string text = fmt::format("Queues to recover: {}\n", choice.queues.size());
     for (const ChosenQueue& queue : choice.queues | std::views::take(kMostShownQueues)) {
       text += "  " + visible(queue.place);
