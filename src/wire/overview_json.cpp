@@ -119,7 +119,7 @@ constexpr auto kBreakerFields = std::to_array<Field<BreakerNow>>({
     required<&BreakerNow::state>("state"),
 });
 
-constexpr auto kBrokerFields = std::to_array<Field<BrokerNow>>({
+constexpr auto kSeenBrokerFields = std::to_array<Field<BrokerNow>>({
     required<&BrokerNow::name>("name"),
     field<&BrokerNow::text>("text"),
 });
@@ -155,7 +155,7 @@ static Read read(const JsonValue& value, BreakerNow& out) {
   return read_object<BreakerNow>(value, kBreakerFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, BrokerNow& out) {
-  return read_object<BrokerNow>(value, kBrokerFields, Unknown::passed_over, out);
+  return read_object<BrokerNow>(value, kSeenBrokerFields, Unknown::passed_over, out);
 }
 static Read read(const JsonValue& value, AlertNow& out) {
   return read_object<AlertNow>(value, kAlertFields, Unknown::passed_over, out);
