@@ -29,6 +29,24 @@ TEST(RunConnection, V11_after_a_lost_connection_held_messages_are_counted_once) 
   EXPECT_THAT(world.broker.ids("dlq"), ElementsAre("m1", "m2", "m3"));
 }
 
+// P6: it takes no more then, so nothing of what it kept comes to be counted again.
+TEST(RunConnection, V11_what_was_kept_is_counted_though_the_connection_is_lost_at_the_end) {
+  World world;
+  world.options.rules.routes = {.map = {{"other", {.routing_key = "target"}}}};
+  world.put(3);
+  world.start();
+  world.loop.pass(1s);
+  world.put(1, "n");
+  world.broker.on_its_way = 1;
+  world.current->stop();
+  world.loop.pass(5ms);
+  world.broker.cut();
+  const Summary& summary = world.finish();
+  EXPECT_EQ(summary.skipped.total(), 3U);
+  EXPECT_EQ(summary.interruptions, 1U);
+  EXPECT_EQ(summary.left, 4U);
+}
+
 TEST(RunConnection, V11_a_copy_whose_acknowledgement_was_lost_is_known_again) {
   World world;
   world.put(6);

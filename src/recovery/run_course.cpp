@@ -185,8 +185,8 @@ void Run::interrupted(const Error& why) {
            gone_.skipped.total() + under_way;
   rescue_what_was_lost();
   to_acknowledge_.clear();
-  held_ = {};
-  if (options_.dry) {
+  if (!ending_) held_ = {};  // else nothing comes any more
+  if (options_.dry && !ending_) {
     plan_.clear();
     summary_.planned = 0;
   }
