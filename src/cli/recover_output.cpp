@@ -132,7 +132,12 @@ void append_end(std::string& out, const Summary& summary) {
     append_row(out, "other consumers at the start: what they hold is not counted",
                summary.consumers);
   }
-  if (summary.left) append_row(out, "still in " + cut_visible(summary.queue, 50), *summary.left);
+  const std::string still_in = "still in " + cut_visible(summary.queue, 50);
+  if (summary.left) {
+    append_row(out, still_in, *summary.left);
+  } else if (!summary.error) {
+    out += fmt::format("{:>12}  {}: the broker cannot tell\n", "unknown", still_in);
+  }
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
   append_wrapped(out, "Ended: " + ended + ".", 0);

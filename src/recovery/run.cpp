@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 using ports::Fate;
 
 constexpr std::uint64_t kMostWarnings = 10;  // of each kind of kept message
+constexpr Duration kMostRefusedFor = 5s;     // leaders are elected sooner
 
 // How long to leave a broker alone that does not take messages.
 const retry::Wait& broker_wait() {
@@ -68,6 +69,7 @@ Run::~Run() = default;
 
 void Run::received(std::vector<ports::Delivery> deliveries) {
   last_received_ = parts_.clock.now();
+  received_ += deliveries.size();
   empty_since_.reset();
   if (nobodys_.empty()) return take_all(std::move(deliveries));
   // After a lost connection: among these are the originals of copies that the broker has not
@@ -345,13 +347,13 @@ void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
   auto node = in_flight_.extract(tag);
   if (node.empty()) return sent_for_nobody(tag, result);
   Entry entry = std::move(node.mapped());
-  probing_ = result.fate == Fate::unsent || result.fate == Fate::unknown;
-  switch (result.fate) {
-    case Fate::confirmed: confirmed(std::move(entry)); break;
-    case Fate::returned:
-    case Fate::refused: not_taken(std::move(entry), result); break;
-    case Fate::unsent:
-    case Fate::unknown: in_trouble(std::move(entry), result); break;
+  probing_ = may_pass(result);
+  if (probing_) {
+    in_trouble(std::move(entry), result);
+  } else if (result.fate == Fate::confirmed) {
+    confirmed(std::move(entry));
+  } else {
+    not_taken(std::move(entry), result);
   }
   if (!troubled_.empty()) send_again();
   pump();
@@ -402,6 +404,8 @@ void Run::count_recovered(const Entry& entry) {
 
 // No queue wants it, or the broker does not: the message stays (V2).
 void Run::not_taken(Entry entry, const ports::Sent& result) {
+  failures_ = 0;  // the broker can be reached
+  backoff_ = {};
   const std::string what = result.error.message;
   switch (entry.purpose) {
     case Entry::Purpose::recover:
@@ -429,8 +433,20 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
   }
 }
 
-// Nobody's fault but the connection's: all that comes back so is sent again, in its order.
+// Nobody's fault but the connection's, or that of a queue whose leader was lost with it; but a
+// queue that refuses may as well be full, and is not waited for longer than elections take.
+bool Run::may_pass(const ports::Sent& result) const {
+  if (result.fate == Fate::unsent || result.fate == Fate::unknown) return true;
+  return result.fate == Fate::refused && result.error.code == ErrorCode::exhausted &&
+         refused_for_ < std::min(kMostRefusedFor, options_.limits.stall / 2);
+}
+
+// All that comes back so is sent again, in its order.
 void Run::in_trouble(Entry entry, const ports::Sent& result) {
+  const bool is_refused = result.fate == Fate::refused;
+  if (!is_refused) refused_for_ = {};
+  // Of several queues behind an exchange one may have refused it, and another has it.
+  if (is_refused && !entry.to.exchange.empty()) entry.doubt = true;
   if (result.fate == Fate::unknown) {
     entry.doubt = true;
     if (entry.identity != Identity()) {
@@ -448,6 +464,7 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
     warn(Warning::Kind::connection, "messages cannot be sent now: " + result.error.message);
   }
   backoff_ = broker_wait().next({.retry = ++failures_, .previous = backoff_}, parts_.random);
+  if (is_refused) refused_for_ += backoff_;
   backoff_timer_ = parts_.loop.after(backoff_, [this] {
     backing_off_ = false;
     send_again();

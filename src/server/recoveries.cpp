@@ -178,8 +178,9 @@ void Recoveries::ended(const std::string& name, const Result<recovery::Run::Outc
     log_.log(Level::error, "recover.failed", "a recovery could not go on; the next one is tried",
              {{"recover", name}, {"error", error.text()}});
   }
-  if (!outcome || !outcome->summary.found) return;
+  if (!outcome) return;
   const recovery::Summary& summary = outcome->summary;
+  if (!summary.found && summary.error) return;  // it has not begun
   log_.log(summary.all_done() ? Level::info : Level::warning, "recover.done",
            recovery::sentence_of(summary.ended),
            {{"recover", name},
