@@ -153,8 +153,8 @@ enum class OperationStep : std::uint8_t { start, pause, resume, cancel };
 struct AuditEntry {
   std::string id = {};
   WallTime time = {};
-  std::string who = {};     // the name of their token
-  std::string action = {};  // "replay", "discard", "pause" …
+  std::string who = {};     // the name of their token; "schedule NAME" of a recovery
+  std::string action = {};  // "replay", "discard", "pause", "recover" …
   std::string what = {};    // "group:92ab…", "task 0193…", "queue mail"
   std::uint64_t count = 0;
   std::uint64_t refused = 0;

@@ -80,6 +80,12 @@ TEST(CliPage, has_every_verb_and_option) {
                                                     {"operations", "resume"},
                                                     {"operations", "cancel"},
                                                     {"audit"},
+                                                    {"brokers"},
+                                                    {"recoveries", "start"},
+                                                    {"recoveries", "ls"},
+                                                    {"recoveries", "show"},
+                                                    {"recoveries", "watch"},
+                                                    {"recoveries", "cancel"},
                                                     {"top"}};
   for (const auto& verb : verbs) {
     const std::string help = help_of(verb);
@@ -105,8 +111,8 @@ TEST(CliPage, has_every_verb_of_the_program) {
   const std::string help = help_of({});
   EXPECT_EQ(wide_line_in(help + help_of({"worker"})), "");
   const std::string text = page();
-  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "top", "recover",
-                           "classify", "verify", "bench", "demo"}) {
+  for (const char* verb : {"serve", "worker", "submit", "tasks", "dead", "queues", "top", "brokers",
+                           "recoveries", "recover", "classify", "verify", "bench", "demo"}) {
     EXPECT_THAT(help, HasSubstr(std::string("  ") + verb));
     EXPECT_THAT(text, HasSubstr(std::string("`holdfast ") + verb + "`"));
   }

@@ -8,6 +8,7 @@
 
 #include "cli/dead.hpp"
 #include "cli/operation_output.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/task_output.hpp"
 #include "cli/text_columns.hpp"
 #include "core/json_text.hpp"
@@ -203,21 +204,6 @@ Result<std::optional<double>> parse_share(const std::string& text) {
   }
   return fail(ErrorCode::invalid_argument, "--stop-at",
               fmt::format("{} is no share: write 10% or 0.1", holdfast::quoted(text)));
-}
-
-Result<std::optional<double>> parse_rate(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  double count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, count);
-  const std::string_view unit(read_to, static_cast<std::size_t>(end - read_to));
-  if (error == std::errc() && count > 0 && count < 1e9) {
-    if (unit.empty() || unit == "/s") return count;
-    if (unit == "/m") return count / 60;
-    if (unit == "/h") return count / 3600;
-  }
-  return fail(ErrorCode::invalid_argument, "--rate",
-              fmt::format("{} is no rate: write 50/s, 600/m or 100/h", holdfast::quoted(text)));
 }
 
 Result<OperationOptions> how_of(const DeadOptions& options) {

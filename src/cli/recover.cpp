@@ -1,7 +1,9 @@
 // holdfast recover: brings messages back from a dead-letter queue, and loses none of them.
 #include "server/recover.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <istream>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -12,11 +14,13 @@
 
 #include "cli/option_checks.hpp"
 #include "cli/recover_output.hpp"
+#include "cli/recover_queues.hpp"
 #include "cli/verbs.hpp"
 #include "config/outside.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "io/map_file.hpp"
+#include "server/broker_choice.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -27,10 +31,15 @@ constexpr const char* kRecoverExamples = R"(Examples:
   holdfast recover --from env:DLQ_URL --to-origin=queue --limit 10
   holdfast recover --from env:DLQ_URL --to retry.me --filter 'age>2h' \
       --filter 'error~"timed out"' --rate 100/s
+  holdfast recover --from 'amqp://mq/%2f/*.dlq' --to-origin=queue --dry-run
+  holdfast recover --from env:DLQ_URL --to-broker amqp://other --to-origin=queue
   holdfast recover --from sqs://eu-west-1/orders-dlq --to-origin=queue
 
 The queue is the last part of the URL; at RabbitMQ after the vhost, whose / is
 written %2f. Who you are at SQS is found as other tools of AWS find it.
+It may be a pattern, in quotes for the shell: * is any text, ? one character
+(in a name they are %2a and %3f). Queues are recovered one after the other;
+--limit and --total are those of all of them.
 A password on the command line can be seen by everybody on this machine: put
 the URL into a variable or a file, and name that (env:NAME, file:PATH).
 
@@ -44,10 +53,26 @@ Where messages go, one of:
                 which every queue bound there gets; --to-origin=queue: into the
                 queue where they first died, and no other
   --to QUEUE    all of them into one queue
+With --to-broker URL they go there instead, to another vhost or another broker:
+amqp://host/vhost or sqs://region. What is kept or parked stays where it is.
 
-Filters: NAME, one of = != ~ < > and a value; all of them must hold. Names:
-type, id, routing_key, exchange, queue, reason, error, age, recoveries, body,
-header.NAME, json.FIELD.INNER. ~ is "contains".
+Filters: NAME, one of = != ~ < > <= >= =~ !~ and a value; ~ is "contains", =~
+and !~ take a regular expression (RE2). Join them by and, or, not and
+parentheses; of several --filter all must hold. Names: type, id, routing_key,
+exchange, queue, reason, error, age, recoveries, body, header.NAME,
+json.FIELD.INNER. A value with " and " or " or " in it is best put in quotes:
+  --filter 'type=Scan and (age>=2h or not error~"timed out and gone")'
+
+--canary N recovers N messages, waits --canary-wait (30s), and recovers the
+rest only if none of the N came back to the queue; else it ends with code 3.
+
+--discard removes what the filters choose instead, after it was written to
+--backup FILE (or --no-backup), and asks first (or --yes).
+
+With --backup FILE, whatever leaves the queue is written to that file first,
+whole, and is on the disk before its copy is sent. To restore it:
+  holdfast recover --from backup:FILE --to-broker amqp://host/%2f --to-origin
+with the same targets, filters, --limit, --rate, --dry-run and --journal.
 
 A copy is published first, and the original is removed when the broker has
 confirmed that a queue has it: killed at any point, a message is there twice at
@@ -65,9 +90,10 @@ Exit codes: 0 done; 3 something was kept or left; 1 it failed: no connection,
 no such queue; 2 the command line is wrong. More: docs/recovery.md)";
 
 struct RecoverOptions {
-  std::string from;
+  std::vector<std::string> from;
   std::string map;
   std::string to;
+  std::string to_broker;
   std::string origin;
   std::string exchange;
   std::vector<std::string> filters;
@@ -83,11 +109,19 @@ struct RecoverOptions {
   std::string management;
   std::string delivery_limit;
   std::string journal;
+  std::string backup;
+  std::uint64_t canary = 0;
+  std::string canary_wait = "30s";
+  bool discard = false;
+  bool no_backup = false;
+  bool yes = false;
   std::string total = "30m";
   std::string idle = "10s";
   std::string empty = "5s";
   std::string stall = "30s";
   std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
   std::string endpoint;
   bool json = false;
   bool wants_origin = false;
@@ -144,6 +178,10 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   const auto usage = [](std::string what) {
     return fail(ErrorCode::invalid_argument, "usage", std::move(what));
   };
+  if (asked.discard && (ways > 0 || !asked.park.empty() || !asked.exchange.empty()))
+    return usage(
+        "--discard sends messages nowhere: it goes without --map, --to-origin, --to, --park");
+  if (asked.discard) return recovery::Routes{.to = To::nowhere};
   if (ways == 0 && !asked.park.empty()) return recovery::Routes{.to = To::review};
   if (ways != 1) {
     return usage(
@@ -162,11 +200,103 @@ Result<recovery::Routes> routes_of(const RecoverOptions& asked) {
   return recovery::Routes{.to = To::map, .map = *std::move(map)};
 }
 
+constexpr std::string_view kBackupScheme = "backup:";
+
+bool is_backup(const std::string& from) {
+  return from.starts_with(kBackupScheme);
+}
+
+bool restores_backup(const RecoverOptions& asked) {
+  return std::ranges::any_of(asked.from, is_backup);
+}
+
+// What the file options ask for together.
+Result<void> check_files(const RecoverOptions& asked) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  const bool restores = restores_backup(asked);
+  if (asked.dry && !asked.journal.empty())
+    return usage("--journal has no meaning with --dry-run: nothing is recovered");
+  if (asked.dry && !asked.backup.empty())
+    return usage("--backup has no meaning with --dry-run: nothing leaves the queue");
+  if (restores && asked.from.size() > 1)
+    return usage("--from backup:FILE stands alone: restore one backup at a time");
+  if (restores && asked.from.front() == kBackupScheme)
+    return usage("--from backup:FILE names no file");
+  if (restores && asked.to_broker.empty())
+    return usage("to restore a backup, say to which broker: --to-broker amqp://host/vhost");
+  if (restores && !asked.backup.empty())
+    return usage("--backup has no meaning with --from backup:FILE: that file stays as it is");
+  return {};
+}
+
+// What --discard asks for, before anything is removed.
+Result<void> check_discard(const RecoverOptions& asked, const Io& io) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  if (!asked.discard) {
+    if (asked.no_backup) return usage("--no-backup goes with --discard");
+    return asked.yes ? usage("--yes goes with --discard") : Result<void>();
+  }
+  if (restores_backup(asked))
+    return usage("--discard is for a queue; to discard a backup, delete its file");
+  if (asked.no_backup && !asked.backup.empty())
+    return usage("say --backup or --no-backup, not both");
+  if (asked.dry) return {};
+  if (!asked.no_backup && asked.backup.empty()) {
+    return usage(
+        "what is discarded is gone: write it to a file first (--backup FILE), or say --no-backup; "
+        "--dry-run shows what would go");
+  }
+  if (!asked.yes && !io.in_is_terminal)
+    return usage("there is nobody to ask: say --yes, or look first with --dry-run");
+  return {};
+}
+
+// By the name of the queue, since a "y" is typed too quickly.
+bool is_confirmed(const RecoverOptions& asked, const std::string& queue, Io& io) {
+  if (!asked.discard || asked.dry || asked.yes) return true;
+  io.err << "Messages of queue " << holdfast::quoted(queue) << " will be removed"
+         << (asked.backup.empty() ? ", and are kept nowhere" : "")
+         << ".\nType its name to go on: " << std::flush;
+  std::string typed;
+  std::getline(io.in, typed);
+  return typed == queue;
+}
+
+Result<std::optional<recovery::Canary>> canary_of(const RecoverOptions& asked,
+                                                  const recovery::Options& options) {
+  const auto usage = [](std::string what) {
+    return fail(ErrorCode::invalid_argument, "usage", std::move(what));
+  };
+  if (asked.canary == 0) return std::nullopt;
+  using To = recovery::Routes::To;
+  const To to = options.rules.routes.to;
+  if (asked.dry) return usage("--canary has no meaning with --dry-run: nothing is recovered");
+  if (to == To::nowhere || to == To::review)
+    return usage("--canary is for messages that go back to work: with --map, --to-origin or --to");
+  if (restores_backup(asked) || !asked.to_broker.empty()) {
+    return usage(
+        "--canary is for a queue that messages can come back to: not for a backup, and not with "
+        "--to-broker");
+  }
+  return recovery::Canary{.messages = asked.canary,
+                          .wait = parse_duration(asked.canary_wait).value_or(Duration())};
+}
+
 Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   server::RecoverSettings settings{.broker = {.ca_file = asked.ca_file,
+                                              .cert_file = asked.cert_file,
+                                              .key_file = asked.key_file,
                                               .management = asked.management,
                                               .endpoint = asked.endpoint},
-                                   .journal = asked.journal};
+                                   .journal = asked.journal,
+                                   .backup = asked.backup};
+  if (auto checked = check_files(asked); !checked)
+    return std::unexpected(std::move(checked).error());
+  if (restores_backup(asked)) settings.restore = asked.from.front().substr(kBackupScheme.size());
   recovery::Options& options = settings.options;
   auto routes = routes_of(asked);
   if (!routes) return std::unexpected(std::move(routes).error());
@@ -186,14 +316,15 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
   if (!limit) return std::unexpected(std::move(limit).error());
   options.delivery_limit = *limit;
   options.renew_at = asked.renew_at;
+  if (auto canary = canary_of(asked, options); !canary) {
+    return std::unexpected(std::move(canary).error());
+  } else {
+    settings.canary = *canary;
+  }
   options.limits = {.total = parse_duration(asked.total).value_or(Duration()),
                     .idle = parse_duration(asked.idle).value_or(Duration()),
                     .empty = parse_duration(asked.empty).value_or(Duration()),
                     .stall = parse_duration(asked.stall).value_or(Duration())};
-  if (asked.dry && !asked.journal.empty()) {
-    return fail(ErrorCode::invalid_argument, "usage",
-                "--journal has no meaning with --dry-run: nothing is recovered");
-  }
   return settings;
 }
 
@@ -202,19 +333,52 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: " << error.message << '\n';
     return code;
   };
+  if (const auto checked = check_discard(asked, io); !checked)
+    return complain(checked.error(), kUsage);
   auto settings = settings_of(asked);
   if (!settings) {
     const bool usage = settings.error().code == ErrorCode::invalid_argument;
     return complain(settings.error(), usage ? kUsage : kFailed);
   }
-  auto url = resolve_url(asked.from);
-  if (!url) return complain(url.error(), kUsage);
-  settings->broker.url = *std::move(url);
-  const auto place = server::broker_place(settings->broker.url, true);
+  const bool restores = !settings->restore.empty();
+  std::vector<std::string> urls;
+  for (const std::string& from : restores ? std::vector{asked.to_broker} : asked.from) {
+    auto url = resolve_url(from);
+    if (!url) return complain(url.error(), kUsage);
+    urls.push_back(*std::move(url));
+  }
+  if (!restores && !asked.to_broker.empty()) {
+    auto url = resolve_url(asked.to_broker);
+    if (!url) return complain(url.error(), kUsage);
+    if (const auto to = server::broker_place(*url, false); !to) return complain(to.error(), kUsage);
+    settings->to_broker = *std::move(url);
+  }
+  const auto is_tls = [](const std::string& url) { return url.starts_with("amqps://"); };
+  if (!asked.cert_file.empty() && std::ranges::none_of(urls, is_tls) &&
+      !is_tls(settings->to_broker)) {
+    return complain({ErrorCode::invalid_argument, "usage", "--cert is for amqps://"}, kUsage);
+  }
+  const auto several = restores ? false : are_several(urls);
+  if (!several) return complain(several.error(), kUsage);
+  if (*several) {
+    if (asked.discard && !asked.dry && !asked.yes)
+      return complain({ErrorCode::invalid_argument, "usage",
+                       "to discard from several queues, say --yes; --dry-run shows what would go"},
+                      kUsage);
+    return recover_queues(
+        {.urls = std::move(urls), .settings = *std::move(settings), .json = asked.json}, io);
+  }
+  settings->broker.url = std::move(urls.front());
+  const auto place = server::place_of(*settings);
   if (!place) return complain(place.error(), kUsage);
   if (const auto checked = server::check(*settings); !checked)
     return complain(checked.error(), kUsage);
-  RecoverProgress progress(io, asked.dry);
+  const auto broker = server::broker_place(settings->broker.url, !restores);
+  if (!is_confirmed(asked, broker ? broker->queue : "", io)) {
+    io.err << "Nothing was changed.\n";
+    return kFailed;
+  }
+  RecoverProgress progress(io, {.dry = asked.dry, .restores = restores, .discards = asked.discard});
   const auto outcome =
       server::recover(*std::move(settings), {.observer = progress, .hears_signals = true});
   progress.wipe();
@@ -227,20 +391,19 @@ int run_recover(const RecoverOptions& asked, Io& io) {
     io.err << "holdfast recover: " << summary.error->message << '\n';
   }
   if (asked.json) {
-    io.out << recover_json(*outcome, place->text);
+    io.out << recover_json(*outcome, *place);
   } else if (summary.ended == recovery::Ended::failed && !summary.did_anything()) {
     // The error has said it all.
   } else if (asked.dry) {
-    io.out << recover_plan(*outcome, place->text);
+    io.out << recover_plan(*outcome, *place);
   } else if (summary.found) {
-    io.out << recover_summary(summary, place->text);
+    io.out << recover_summary(summary, *place);
   }
   if (!io.out.flush()) {
     io.err << "holdfast recover: cannot write to standard output\n";
     return kFailed;
   }
-  if (summary.error || summary.ended == recovery::Ended::failed) return kFailed;
-  return summary.all_done() ? kDone : kKept;
+  return exit_code_of(summary);
 }
 
 void add_limits(CLI::App& verb, RecoverOptions& asked) {
@@ -262,8 +425,10 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of the dead-letter queue")
+  verb.add_option("--from", asked.from, "URL of a queue or '…/*.dlq', repeatable; backup:FILE")
       ->type_name("URL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->required();
   verb.add_option("--map", asked.map, "Where types go")->type_name("FILE");
   CLI::Option* origin = verb.add_option("--to-origin", asked.origin, "Back to where they came from")
@@ -272,6 +437,8 @@ void add_ways(CLI::App& verb, RecoverOptions& asked) {
                             ->check(CLI::IsMember({"exchange", "queue"}).description(""));
   verb.parse_complete_callback([&asked, origin] { asked.wants_origin = origin->count() > 0; });
   verb.add_option("--to", asked.to, "All into one queue")->type_name("QUEUE");
+  verb.add_option("--to-broker", asked.to_broker, "Another vhost or broker that they go to")
+      ->type_name("URL");
   verb.add_option("--exchange", asked.exchange, "Exchange of map entries that name none")
       ->type_name("NAME");
   verb.add_option("--filter", asked.filters, "Only what meets it; may be repeated")
@@ -317,8 +484,27 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("N|none");
   verb->add_option("--journal", asked->journal, "Write down each message's fate; continues a file")
       ->type_name("FILE");
+  verb->add_option("--canary", asked->canary, "N messages first; the rest if none comes back")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}).description(""));
+  verb->add_option("--canary-wait", asked->canary_wait, "How long to wait whether they come back")
+      ->type_name("TIME")
+      ->check(CLI::Validator(check_duration, ""))
+      ->capture_default_str();
+  verb->add_flag("--discard", asked->discard,
+                 "Remove what is chosen, and send it nowhere; with --backup or --no-backup");
+  verb->add_flag("--no-backup", asked->no_backup, "Of --discard: keep it nowhere");
+  verb->add_flag("--yes", asked->yes, "Of --discard: do not ask");
+  verb->add_option("--backup", asked->backup, "Write all that leaves the queue there first")
+      ->type_name("FILE");
   add_limits(*verb, *asked);
   verb->add_option("--ca", asked->ca_file, "Trust these authorities (amqps)")->type_name("FILE");
+  CLI::Option* certificate =
+      verb->add_option("--cert", asked->cert_file, "Certificate by which brokers know us (amqps)")
+          ->type_name("FILE");
+  verb->add_option("--key", asked->key_file, "Its key, if that is in another file")
+      ->type_name("FILE")
+      ->needs(certificate);
   verb->add_option("--endpoint", asked->endpoint, "Where SQS is, if not at AWS")->type_name("URL");
   verb->add_flag("--json", asked->json, "One JSON object at the end");
   verb->callback([asked, &io, &exit_code] { exit_code = run_recover(*asked, io); });

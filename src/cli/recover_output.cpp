@@ -26,8 +26,8 @@ constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kMostTableRows = 40;  // for people; JSON has them all
 
 std::uint64_t done_of(const Summary& summary) {
-  return summary.recovered.total() + summary.kept() + summary.passed + summary.recognised +
-         summary.planned;
+  return summary.recovered.total() + summary.discarded + summary.kept() + summary.passed +
+         summary.recognised + summary.planned;
 }
 
 double seconds_of(Duration span) {
@@ -86,6 +86,7 @@ std::string_view word_of(recovery::Decision::What what) {
   using enum recovery::Decision::What;
   switch (what) {
     case recover: return "recover";
+    case discard: return "discard";
     case skip: return "keep";
     case pass: return "not_chosen";
     case kept_again: break;
@@ -96,6 +97,7 @@ std::string_view word_of(recovery::Decision::What what) {
 std::string target_of(const Plan::Row& row) {
   using enum recovery::Decision::What;
   if (row.what == pass) return "not chosen";
+  if (row.what == discard) return "discarded";
   if (row.what != recovery::Decision::What::recover) return "kept: " + row.why;
   std::string text = "-> " + recovery::to_text(row.to);
   if (row.target == Plan::Row::Found::missing)
@@ -132,12 +134,15 @@ void append_end(std::string& out, const Summary& summary) {
     append_row(out, "other consumers at the start: what they hold is not counted",
                summary.consumers);
   }
-  const std::string still_in = "still in " + cut_visible(summary.queue, 50);
+  const std::string still =
+      (summary.restores ? "not restored from " : "still in ") + cut_visible(summary.queue, 50);
   if (summary.left) {
-    append_row(out, still_in, *summary.left);
+    append_row(out, still, *summary.left);
   } else if (!summary.error) {
-    out += fmt::format("{:>12}  {}: the broker cannot tell\n", "unknown", still_in);
+    out += fmt::format("{:>12}  {}: the broker cannot tell\n", "unknown", still);
   }
+  if (summary.canary && !summary.canary->stopped_by.empty())
+    append_wrapped(out, "Canary: " + visible(summary.canary->stopped_by) + ".", 0);
   std::string ended(recovery::sentence_of(summary.ended));
   if (summary.error) ended += ": " + summary.error->message;
   append_wrapped(out, "Ended: " + ended + ".", 0);
@@ -148,11 +153,12 @@ void append_end(std::string& out, const Summary& summary) {
 void RecoverProgress::found(std::uint64_t count) {
   found_ = count;
   wipe();
-  const std::string_view then = count == 0 ? ""
-                                : dry_     ? " Looking at them..."
-                                           : " Starting recovery...";
-  io_.err << fmt::format("Found {} {} in DLQ.{}\n", count, count == 1 ? "message" : "messages",
-                         then)
+  const std::string_view then = count == 0        ? ""
+                                : asked_.dry      ? " Looking at them..."
+                                : asked_.discards ? " Discarding..."
+                                                  : " Starting recovery...";
+  io_.err << fmt::format("Found {} {} in {}.{}\n", count, count == 1 ? "message" : "messages",
+                         asked_.restores ? "the backup" : "DLQ", then)
           << std::flush;
 }
 
@@ -160,6 +166,13 @@ void RecoverProgress::warned(const recovery::Warning& warning) {
   wipe();
   std::string line = "Warning: ";
   append_visible(line, warning.text);
+  io_.err << line << '\n' << std::flush;
+}
+
+void RecoverProgress::told(const std::string& text) {
+  wipe();
+  std::string line;
+  append_visible(line, text);
   io_.err << line << '\n' << std::flush;
 }
 
@@ -187,12 +200,17 @@ void RecoverProgress::show_bar(const Summary& so_far) {
 }
 
 void RecoverProgress::say_so_far(const Summary& so_far) {
-  const std::uint64_t done = dry_ ? done_of(so_far) : so_far.recovered.total();
+  const std::uint64_t done =
+      asked_.dry ? done_of(so_far) : so_far.recovered.total() + so_far.discarded;
   const std::uint64_t thousands = done / kLineEvery * kLineEvery;
   if (thousands <= told_ || so_far.took - told_at_ < 1s) return;
   told_ = thousands;
   told_at_ = so_far.took;
-  io_.err << fmt::format("{} {} messages so far...\n", dry_ ? "Looked at" : "Recovered", thousands)
+  io_.err << fmt::format("{} {} messages so far...\n",
+                         asked_.dry        ? "Looked at"
+                         : asked_.discards ? "Discarded"
+                                           : "Recovered",
+                         thousands)
           << std::flush;
 }
 
@@ -219,8 +237,9 @@ std::string bar_line(const RecoverBar& bar) {
 }
 
 std::string recover_summary(const Summary& summary, const std::string& place) {
-  std::string out = "DLQ RECOVERY SUMMARY\n";
+  std::string out = summary.discards ? "DLQ DISCARD SUMMARY\n" : "DLQ RECOVERY SUMMARY\n";
   out += cut_visible(place, kColumns) + '\n';
+  if (!summary.to_place.empty()) out += cut_visible("to " + summary.to_place, kColumns) + '\n';
   out += fmt::format("took {}", rounded(summary.took));
   if (summary.recovered.total() > 0) {
     out += fmt::format(
@@ -228,10 +247,14 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
         grouped(static_cast<std::uint64_t>(std::max(1.0, std::round(rate_of(summary))))));
   }
   out += "\n\n";
-  append_row(out, "recovered", summary.recovered.total());
-  append_counts(out, summary.recovered);
-  append_row(out, "failed", summary.failed.total(), "(kept, to be tried again)");
-  append_counts(out, summary.failed);
+  if (summary.discards) {
+    append_row(out, "discarded", summary.discarded);
+  } else {
+    append_row(out, "recovered", summary.recovered.total());
+    append_counts(out, summary.recovered);
+    append_row(out, "failed", summary.failed.total(), "(kept, to be tried again)");
+    append_counts(out, summary.failed);
+  }
   append_row(out, "skipped", summary.skipped.total(), "(kept for review)");
   append_counts(out, summary.skipped);
   if (summary.passed > 0) append_row(out, "not chosen", summary.passed, "(left where they are)");
@@ -240,7 +263,10 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
     append_row(out, "of the kept were published anew, at the end of the queue", summary.renewed);
   }
   if (summary.recognised > 0) {
-    append_row(out, "had their copy already, and were only removed", summary.recognised);
+    append_row(out,
+               summary.restores ? "were restored before, as the journal says"
+                                : "had their copy already, and were only removed",
+               summary.recognised);
   }
   if (summary.duplicates > 0) {
     append_row(out, "may be there twice: no answer came for their first copy", summary.duplicates);
@@ -259,8 +285,11 @@ std::string recover_summary(const Summary& summary, const std::string& place) {
 
 std::string recover_plan(const recovery::Run::Outcome& outcome, const std::string& place) {
   const Summary& summary = outcome.summary;
-  std::string out = "DLQ RECOVERY, DRY RUN: nothing was brought back\n";
-  out += cut_visible(place, kColumns) + "\n\n";
+  std::string out = summary.discards ? "DLQ DISCARD, DRY RUN: nothing was discarded\n"
+                                     : "DLQ RECOVERY, DRY RUN: nothing was brought back\n";
+  out += cut_visible(place, kColumns) + "\n";
+  if (!summary.to_place.empty()) out += cut_visible("to " + summary.to_place, kColumns) + '\n';
+  out += '\n';
   std::size_t shown = 0;
   std::uint64_t rest = outcome.plan.others();
   for (const Plan::Row& row : outcome.plan.rows()) {
@@ -278,7 +307,7 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   }
   if (rest > 0) out += fmt::format("{:>12}  others\n", grouped(rest));
   out += '\n';
-  append_row(out, "would be recovered", summary.planned);
+  append_row(out, summary.discards ? "would be discarded" : "would be recovered", summary.planned);
   if (summary.would_fail > 0) {
     append_row(out, "would fail: there is no such target", summary.would_fail);
   }
@@ -289,7 +318,7 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
                summary.renewed);
   }
   append_end(out, summary);
-  if (!summary.did_anything()) return out;
+  if (!summary.did_anything() || summary.restores) return out;
   std::string after = summary.renewed > 0
                           ? "Messages that were returned often were published anew, at the end of "
                             "the queue, so that looking at them does not end them; the others are "
@@ -306,6 +335,7 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   std::string out;
   wire::JsonWriter writer(out);
   writer.begin_object().key("run").text(summary.run).key("from").text(place);
+  if (!summary.to_place.empty()) writer.key("to_broker").text(summary.to_place);
   writer.key("queue").text(summary.queue).key("dry_run").boolean(summary.dry);
   writer.key("ended").word(to_string(summary.ended));
   if (summary.error) writer.key("error").text(summary.error->text());
@@ -316,6 +346,7 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   write_counts(writer, "by_target", summary.failed);
   writer.key("skipped");
   write_counts(writer, "by_reason", summary.skipped);
+  writer.key("discarded").number(summary.discarded);
   writer.key("not_chosen").number(summary.passed).key("parked").number(summary.parked);
   writer.key("renewed").number(summary.renewed).key("recognised").number(summary.recognised);
   writer.key("possible_duplicates").number(summary.duplicates);
@@ -325,12 +356,20 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   if (summary.left) writer.key("still_in_queue").number(*summary.left);
   writer.key("arrived").number(summary.arrived).key("vanished").number(summary.vanished);
   writer.key("other_consumers").number(summary.consumers);
+  if (summary.canary) {
+    writer.key("canary").begin_object().key("messages").number(summary.canary->messages);
+    writer.key("watched_s").number(seconds_of(summary.canary->watched)).key("came_back");
+    write_counts(writer, "by_reason", summary.canary->came_back);
+    if (!summary.canary->stopped_by.empty())
+      writer.key("stopped_by").text(summary.canary->stopped_by);
+    writer.end_object();
+  }
   writer.key("took_s").number(seconds_of(summary.took));
   writer.key("worked_s").number(seconds_of(summary.worked));
   writer.key("per_s").number(std::round(rate_of(summary)));
   if (summary.dry) {
     writer.key("would_keep").number(summary.skipped.total());
-    writer.key("would_recover")
+    writer.key(summary.discards ? "would_discard" : "would_recover")
         .number(summary.planned)
         .key("would_fail")
         .number(summary.would_fail);

@@ -14,7 +14,13 @@ namespace holdfast::cli {
 // then. All of it goes to standard error; the summary is what the verb is for.
 class RecoverProgress final : public recovery::Observer {
  public:
-  RecoverProgress(Io& io, bool dry) : io_(io), dry_(dry) {}
+  struct Asked {
+    bool dry = false;
+    bool restores = false;  // from a backup
+    bool discards = false;
+  };
+
+  RecoverProgress(Io& io, Asked asked) : io_(io), asked_(asked) {}
   ~RecoverProgress() override { wipe(); }
   RecoverProgress(const RecoverProgress&) = delete;
   RecoverProgress& operator=(const RecoverProgress&) = delete;
@@ -22,6 +28,7 @@ class RecoverProgress final : public recovery::Observer {
   void found(std::uint64_t count) override;
   void warned(const recovery::Warning& warning) override;
   void moved(const recovery::Summary& so_far) override;
+  void told(const std::string& text) override;
   void wipe();
 
  private:
@@ -29,7 +36,7 @@ class RecoverProgress final : public recovery::Observer {
   void say_so_far(const recovery::Summary& so_far);
 
   Io& io_;
-  const bool dry_;
+  const Asked asked_;
   std::uint64_t found_ = 0;
   bool shown_ = false;
   // For the rate: where it stood a moment ago.

@@ -49,6 +49,17 @@ TEST(RecoverOutput, says_that_it_is_not_known_how_many_are_left) {
   EXPECT_THAT(recover_json({.summary = summary, .plan = {}}, ""), Not(HasSubstr("still_in")));
 }
 
+TEST(RecoverOutput, names_the_other_broker_that_messages_went_to) {
+  recovery::Summary summary = summary_of_a_day();
+  EXPECT_THAT(recover_json({.summary = summary, .plan = {}}, ""), Not(HasSubstr("to_broker")));
+  summary.to_place = "amqp://other/%2f";
+  EXPECT_THAT(recover_summary(summary, "amqp://host/%2f/app.dlq"),
+              HasSubstr("amqp://host/%2f/app.dlq\nto amqp://other/%2f\n"));
+  const recovery::Run::Outcome outcome{.summary = summary, .plan = {}};
+  EXPECT_THAT(recover_plan(outcome, "amqp://host/%2f/app.dlq"), HasSubstr("to amqp://other/%2f\n"));
+  EXPECT_THAT(recover_json(outcome, ""), HasSubstr(R"("to_broker":"amqp://other/%2f")"));
+}
+
 TEST(RecoverOutput, names_from_messages_do_nothing_to_a_terminal) {
   recovery::Summary summary = summary_of_a_day();
   summary.recovered.add("evil\x1b[2J\nline");
@@ -78,7 +89,7 @@ TEST(RecoverOutput, tells_lines_where_there_is_no_terminal) {
   std::ostringstream out;
   std::ostringstream err;
   Io io{in, out, err};
-  RecoverProgress progress(io, false);
+  RecoverProgress progress(io, {});
   progress.found(119'762);
   recovery::Summary summary;
   summary.took = 2s;
@@ -98,7 +109,7 @@ TEST(RecoverOutput, wipes_its_bar_before_it_says_something) {
   std::ostringstream err;
   Io io{in, out, err};
   io.err_is_terminal = true;
-  RecoverProgress progress(io, false);
+  RecoverProgress progress(io, {});
   recovery::Summary summary;
   summary.took = 1s;
   progress.moved(summary);

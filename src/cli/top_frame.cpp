@@ -86,6 +86,9 @@ Frame news(const View& view, const Snapshot& snapshot, std::size_t columns) {
   if (!view.trouble.empty()) add(" ✗ ", view.trouble, Look::bad);
   for (const wire::AlertNow& alert : snapshot.stats.alerts)
     add(" ▲ ", alert.text.empty() ? alert.alert : alert.text, Look::bad);
+  for (const wire::BrokerNow& broker : snapshot.stats.brokers) {
+    if (!broker.text.empty()) add(" ▲ ", broker.text, Look::bad);
+  }
   for (const wire::BreakerNow& breaker : snapshot.stats.breakers) {
     if (breaker.state == "closed") continue;
     add(" ◆ ", fmt::format("the breaker of {} is {}", breaker.dependency, breaker.state),

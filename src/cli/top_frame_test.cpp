@@ -142,6 +142,14 @@ TEST(TopFrame, keeps_the_selected_one_in_sight) {
   }
 }
 
+TEST(TopFrame, says_which_broker_cannot_be_used) {
+  Snapshot snapshot = some();
+  snapshot.stats.brokers = {{"SQS", ""}, {"RabbitMQ at mq", "RabbitMQ at mq is not reachable"}};
+  const std::string text = text_of({}, snapshot, {80, 24});
+  EXPECT_THAT(text, HasSubstr("▲ RabbitMQ at mq is not reachable"));
+  EXPECT_THAT(text, Not(HasSubstr("SQS")));
+}
+
 TEST(TopFrame, says_what_somebody_should_know) {
   Snapshot snapshot = some();
   snapshot.stats.alerts = {{"retry_rate", "35% of attempts are retried"}};

@@ -197,6 +197,13 @@ void write(wire::JsonWriter& writer, const Snapshot& snapshot) {
       writer.key("text").text(alert.text).end_object();
     }
     writer.end_array();
+    writer.key("brokers").begin_array();
+    for (const wire::BrokerNow& broker : snapshot.stats.brokers) {
+      writer.begin_object().key("name").text(broker.name);
+      if (!broker.text.empty()) writer.key("text").text(broker.text);
+      writer.end_object();
+    }
+    writer.end_array();
     list("expiring", snapshot.stats.expiring);
   }
   writer.end_object();

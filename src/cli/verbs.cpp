@@ -35,6 +35,8 @@ constexpr Verb kVerbs[] = {
     {"operations", kLooking, add_operations},
     {"audit", kLooking, add_audit},
     {"top", kLooking, add_top},
+    {"brokers", kBrokers, add_brokers},
+    {"recoveries", kBrokers, add_recoveries},
     {"recover", kBrokers, add_recover},
     {"classify", kFinding, add_classify},
     {"verify", kFinding, add_verify},

@@ -21,6 +21,8 @@ void add_demo(CLI::App& program, Io& io, int& exit_code);
 void add_migrate(CLI::App& program, Io& io, int& exit_code);
 void add_operations(CLI::App& program, Io& io, int& exit_code);
 void add_queues(CLI::App& program, Io& io, int& exit_code);
+void add_brokers(CLI::App& program, Io& io, int& exit_code);
+void add_recoveries(CLI::App& program, Io& io, int& exit_code);
 void add_recover(CLI::App& program, Io& io, int& exit_code);
 void add_serve(CLI::App& program, Io& io, int& exit_code);
 void add_submit(CLI::App& program, Io& io, int& exit_code);

@@ -35,6 +35,7 @@ class Checks {
   void check_queues();
   void check_aws() { (void)check_credentials("aws"); }
   void check_alerts();
+  void check_brokers();
   void check_recoveries();
 
  private:
@@ -242,7 +243,7 @@ void Checks::check_broker(const std::string& path, const std::string& name, cons
   if (!queue.broker.is_set()) {
     if (is_wrong(join_key(path, "broker"))) return;
     for (const std::string_view key :
-         {"broker_ca", "broker_endpoint", "broker_create", "visibility", "max_receives",
+         {"broker_ca", "broker_cert", "broker_key", "broker_endpoint", "broker_create", "visibility", "max_receives",
           "dead_letter", "kind", "prefetch", "answer", "foreign_type", "publish", "connect"}) {
       if (!has(path, key)) continue;
       wrong(path, {key}, "this is about a queue that a broker carries, and no broker is given",
@@ -269,7 +270,9 @@ void Checks::check_broker(const std::string& path, const std::string& name, cons
 // The names of its queues are checked where they are used as such: the one of the URL, or the
 // queue's own.
 void Checks::check_sqs(const std::string& path, const std::string& name, const Queue& queue) {
-  if (has(path, "kind")) wrong(path, {"kind"}, "this is about a queue at RabbitMQ", "remove it");
+  for (const std::string_view key : {"kind", "broker_cert", "broker_key"}) {
+    if (has(path, key)) wrong(path, {key}, "this is about a queue at RabbitMQ", "remove it");
+  }
   const std::string_view url = queue.broker.text.reveal();
   const bool names_queue = std::ranges::count(url, '/') > 2 && !url.ends_with('/');
   if (!names_queue && !parse_broker_url("sqs://x/" + name, "", BrokerPart::queue)) {
@@ -334,6 +337,24 @@ void Checks::check_alerts() {
   }
 }
 
+void Checks::check_brokers() {
+  for (auto& [name, broker] : config_.brokers) {
+    const std::string path = join_key("broker", name);
+    broker.aws = config_.aws;
+    const std::string_view url = broker.url.text.reveal();
+    const bool is_sqs = url.starts_with("sqs:");
+    if (has(path, "endpoint") && !is_sqs) {
+      wrong(path, {"endpoint"}, "this is about SQS, and the broker is not there", "remove it");
+    }
+    if (has(path, "management") && is_sqs) {
+      wrong(path, {"management"}, "this is about RabbitMQ, and the broker is SQS", "remove it");
+    }
+    if (broker.queues.empty()) {
+      wrong(path, {"queues"}, "no queue would be shown", R"(give patterns, such as ["*.dlq"])");
+    }
+  }
+}
+
 void Checks::check_recoveries() {
   for (auto& [name, recover] : config_.recoveries) {
     const std::string path = join_key("recover", name);
@@ -369,6 +390,7 @@ void complete(Reading& reading, Config& config) {
   checks.check_queues();
   checks.check_aws();
   checks.check_alerts();
+  checks.check_brokers();
   checks.check_recoveries();
   complete_routes(reading, config);
 }

@@ -137,6 +137,8 @@ struct Queue {
   int dead_batch = 10;
   Url broker = {};  // not given: the store carries it, and the rest has no meaning
   std::string broker_ca = {};
+  std::string broker_cert = {};  // by which the broker knows us
+  std::string broker_key = {};
   Url broker_endpoint = {};    // of SQS
   bool broker_create = false;  // likewise, and the next two
   Duration visibility = std::chrono::seconds(30);
@@ -282,7 +284,22 @@ struct Aws {
   bool operator==(const Aws&) const = default;
 };
 
+// A broker whose dead-letter queues are shown, and brought back by hand.
+struct Broker {
+  Url url = {};
+  std::vector<std::string> queues = {"*.dlq", "*-dlq", "*-dlq.fifo"};  // as core/name_pattern.hpp
+  Url management = {};
+  std::string ca_file = {};
+  Url endpoint = {};  // of SQS, if not at AWS
+  Aws aws = {};       // what the table [aws] says
+
+  bool operator==(const Broker&) const = default;
+};
+
 enum class Origin : std::uint8_t { none, exchange, queue };
+
+// Of which runs of a recovery the webhook of [alerts] is told.
+enum class Notify : std::uint8_t { never, problems, always };
 
 // A dead-letter queue that is brought back now and then.
 struct Recover {
@@ -304,6 +321,8 @@ struct Recover {
   bool keep_expiration = false;
   std::string journal = {};
   std::string ca_file = {};
+  std::string cert_file = {};  // by which the broker knows us
+  std::string key_file = {};
   Url management = {};              // of the broker's API
   std::string delivery_limit = {};  // "none" or a number, where it cannot be found out
   Duration total = std::chrono::minutes(30);
@@ -312,6 +331,7 @@ struct Recover {
   Duration stall = std::chrono::seconds(30);
   bool on_start = false;  // one of these two, or both
   std::optional<Duration> every = {};
+  Notify notify = Notify::problems;
 
   bool operator==(const Recover&) const = default;
 };
@@ -350,6 +370,7 @@ struct Config {
   Alerts alerts = {};
   Events events = {};
   Aws aws = {};
+  std::map<std::string, Broker> brokers = {};
   std::map<std::string, Recover> recoveries = {};
   std::map<std::string, Route> routes = {};  // by "POST /relay/direct"
 

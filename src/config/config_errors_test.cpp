@@ -37,7 +37,7 @@ void expect_errors(std::span<const BadFile> rows) {
 }
 
 TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
-  expect_errors(std::array<BadFile, 12>{{
+  expect_errors(std::array<BadFile, 14>{{
       {"[queue.a]\ndead_letter = 'x'\n",
        "h.toml:2:15: queue.a.dead_letter: this is about a queue that a broker carries, and no "
        "broker is given; add broker = \"amqp://…\", or remove it"},
@@ -48,6 +48,10 @@ TEST(ConfigErrors, a_broker_is_named_well_and_keeps_its_password_to_itself) {
        "queue follows it"},
       {"[queue.a]\nbroker = 'amqp://u:hunter2@x:99999/'\n",
        "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
+      {"[queue.a]\nbroker = 'amqp://u:hunter2@x,y:99999/'\n",
+       "h.toml:2:10: queue.a.broker: the port is a number from 1 to 65535"},
+      {"[queue.a]\nbroker = 'amqp://x,/'\n",
+       "h.toml:2:10: queue.a.broker: the host is missing, or cannot be one"},
       {"[queue.a]\nbroker = 'amqp://x'\ndead_letter = 'a'\n",
        "h.toml:3:15: queue.a.dead_letter: the dead letters of a queue cannot go into itself"},
       {"[queue.a]\nbroker = 'sqs://'\n",
@@ -390,6 +394,33 @@ TEST(ConfigErrors, all_of_them_come_at_once_in_the_order_of_the_file) {
       "h.toml:6:13: http.max_array: -1 is out of range; from 1 to 100000");
 }
 
+TEST(ConfigErrors, of_brokers_say_what_does_not_belong_there) {
+  expect_errors(std::array<BadFile, 4>{{
+      {"[broker.a]\nqueues = ['x']\n", "h.toml:1:1: broker.a: url is missing"},
+      {"[broker.a]\nurl = 'amqp://u:planted@h/v/q'\n",
+       "h.toml:2:7: broker.a.url: a virtual host with a slash in it is written %2f, and no queue "
+       "follows it"},
+      {"[broker.a]\nurl = 'amqp://h'\nendpoint = 'http://e'\nqueues = []\n",
+       "h.toml:3:12: broker.a.endpoint: this is about SQS, and the broker is not there; remove it\n"
+       "h.toml:4:10: broker.a.queues: no queue would be shown; give patterns, such as "
+       "[\"*.dlq\"]"},
+      {"[broker.a]\nurl = 'sqs://r'\nmanagement = 'http://e'\n",
+       "h.toml:3:14: broker.a.management: this is about RabbitMQ, and the broker is SQS; remove "
+       "it"},
+  }});
+}
+
+TEST(Config, a_broker_hides_its_password_and_shows_the_usual_queues) {
+  FakeOutside outside = furnished_outside();
+  outside.variables["BROKER"] = "amqp://u:planted@h";
+  const auto config = check("[broker.a]\nurl = 'env:BROKER'\n", "h.toml", outside);
+  ASSERT_TRUE(config) << to_error(config.error()).message;
+  EXPECT_EQ(config->brokers.at("a").queues,
+            (std::vector<std::string>{"*.dlq", "*-dlq", "*-dlq.fifo"}));
+  EXPECT_EQ(describe(*config).find("planted"), std::string::npos);
+  EXPECT_NE(describe(*config).find("amqp://***@h"), std::string::npos);
+}
+
 TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) {
   expect_errors(std::array<BadFile, 6>{{
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\nto = 'x'\n",
@@ -420,7 +451,7 @@ from = "env:DLQ"
 to_origin = "exchange"
 every = "1h"
 [recover.b]
-from = "amqp://u:planted@h/%2f/q"
+from = "amqp://u:planted@h,h2:5673,[::1]/%2f/q"
 to = "x"
 on_start = true
 )",
@@ -433,6 +464,7 @@ on_start = true
   const std::string text = describe(*config);
   EXPECT_EQ(text.find("planted"), std::string::npos) << text;
   EXPECT_NE(text.find("amqp://***@h/%2f/q"), std::string::npos) << text;
+  EXPECT_NE(text.find("amqp://***@h,h2:5673,[::1]/%2f/q"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -183,6 +183,7 @@ TEST(Keys, a_default_is_within_its_own_limits) {
         text += key.carried == CarriedBy::sqs ? "broker = 'sqs://r/a'\n" : "broker = 'amqp://a'\n";
       if (key.name.starts_with("input."))
         text += "input.s3 = 'http://a'\ninput.bucket = 'b'\ninput.key = 'k'\n";
+      if (table.name == "broker.NAME") text += "url = 'amqp://h'\n";
       if (table.name == "recover.NAME") {
         text += "from = 'amqp://h/%2f/q'\nto = 'x'\n";
         text += key.name == "on_start" ? "every = '1h'\n" : "on_start = true\n";

@@ -57,6 +57,7 @@ inline constexpr std::array<std::pair<std::string_view, Role>, 4> kRoles = {
      {"operate", Role::operate}}};
 
 // Of keys_broker.cpp.
+[[nodiscard]] Section<Broker> broker_section();
 [[nodiscard]] Section<Recover> recover_section();
 [[nodiscard]] Section<Aws> aws_section();
 

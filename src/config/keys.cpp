@@ -200,8 +200,8 @@ Section<Queue> queue_section() {
                      "most dead letters that are worked on at once"),
           row<Queue>("broker", &Queue::broker, BrokerAt{BrokerPart::host}, no,
                      "`amqp://user:password@host:5672/vhost`, or `amqps://`: RabbitMQ carries "
-                     "the queue; `sqs://region/queue`: SQS does; `env:NAME` or `file:PATH` if it "
-                     "is a secret"),
+                     "the queue (`host,host`: several hosts of one broker); `sqs://region/queue`: "
+                     "SQS does; `env:NAME` or `file:PATH` if it is a secret"),
           row<Queue>("broker_endpoint", &Queue::broker_endpoint, Endpoint{}, no,
                      "where SQS is, if not at AWS: `http://127.0.0.1:4566`", at_sqs),
           row<Queue>("broker_create", &Queue::broker_create, YesNo{}, no,
@@ -219,6 +219,12 @@ Section<Queue> queue_section() {
               "PEM file of the certificates that a broker is checked with (`amqps`, `https`); "
               "without it, the system's",
               carried),
+          row<Queue>("broker_cert", &Queue::broker_cert, Path{PathUse::file}, no,
+                     "PEM file of the certificate by which a broker at `amqps` knows us; without a "
+                     "user in its URL it also says who we are (EXTERNAL)",
+                     carried),
+          row<Queue>("broker_key", &Queue::broker_key, Path{PathUse::file}, no,
+                     "PEM file of its key; without it, the key is in the same file", carried),
           row<Queue>("dead_letter", &Queue::dead_letter, Text{check_dependency}, no,
                      "the broker's queue for its dead letters; without it, the queue's name "
                      "and `.dlq`, at SQS `-dlq`",
@@ -463,9 +469,10 @@ Section<Events> events_section() {
 
 const Sections& sections() {
   static const Sections all{
-      store_section(),  http_section(),   token_section(), log_section(),     shutdown_section(),
-      engine_section(), queue_section(),  task_section(),  webhook_section(), inputs_section(),
-      alerts_section(), events_section(), aws_section(),   recover_section(), route_section()};
+      store_section(),    http_section(),   token_section(),   log_section(),
+      shutdown_section(), engine_section(), queue_section(),   task_section(),
+      webhook_section(),  inputs_section(), alerts_section(),  events_section(),
+      aws_section(),      broker_section(), recover_section(), route_section()};
   return all;
 }
 

@@ -69,6 +69,7 @@ struct Sections {
   Section<Alerts> alerts;
   Section<Events> events;
   Section<Aws> aws;
+  Section<Broker> broker;
   Section<Recover> recover;
   Section<Route> route;
 };
@@ -92,6 +93,7 @@ void each_section(const Function& function) {
   function(all.alerts, &Config::alerts);
   function(all.events, &Config::events);
   function(all.aws, &Config::aws);
+  function(all.broker, &Config::brokers);
   function(all.recover, &Config::recoveries);
   function(all.route, &Config::routes);
 }

@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 constexpr std::array<std::pair<std::string_view, Origin>, 2> kOrigins = {
     {{"exchange", Origin::exchange}, {"queue", Origin::queue}}};
 
+constexpr std::array<std::pair<std::string_view, Notify>, 3> kNotify = {
+    {{"never", Notify::never}, {"problems", Notify::problems}, {"always", Notify::always}}};
+
 // A text that need not be given.
 struct CheckedTextOrNone {
   static constexpr std::string_view kKind = Text::kKind;
@@ -61,8 +64,9 @@ void add_recover_ways(std::vector<Row<Recover>>& rows) {
           row<Recover>("to", &Recover::to, NameOrNone{}, yes, "all of them into this queue"),
           row<Recover>("exchange", &Recover::exchange, NameOrNone{}, yes,
                        "where routing keys of the map go that name no exchange"),
-          row<Recover>("filter", &Recover::filter, Texts{check_condition}, yes,
-                       "only messages that meet all of these: `[\"age>2h\", \"type=Scan\"]`"),
+          row<Recover>(
+              "filter", &Recover::filter, Texts{check_condition}, yes,
+              "only messages that meet all of these: `[\"age>2h\", \"type=A or type=B\"]`"),
           row<Recover>("park", &Recover::park, NameOrNone{}, yes,
                        "a queue for what cannot be brought back; without it, that stays"),
           row<Recover>("max_recoveries", &Recover::max_recoveries, Whole{1, 1'000'000}, yes,
@@ -87,6 +91,9 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
                        "run it when the server starts"),
           row<Recover>("every", &Recover::every, SpanOr{"never", {1s, kDay * 30}}, yes,
                        "run it so often; one that still runs is not run again"),
+          row<Recover>("notify", &Recover::notify, Choice<Notify>{"notify", kNotify}, yes,
+                       "of which runs the webhook of `[alerts]` is told when they end: `never`; "
+                       "`problems`: of those that failed, stalled or left something; `always`"),
           row<Recover>("window", &Recover::window, Whole{1, 60'000}, yes,
                        "most messages under way at once; 1: one at a time"),
           row<Recover>("limit", &Recover::limit, Whole{0, kMost}, yes,
@@ -105,10 +112,39 @@ void add_recover_limits(std::vector<Row<Recover>>& rows) {
                        "a file for each message's fate, from which a run after a crash goes on"),
           row<Recover>("ca_file", &Recover::ca_file, Path{PathUse::file}, yes,
                        "authorities to trust, of `amqps`; without it, the system's"),
+          row<Recover>("cert_file", &Recover::cert_file, Path{PathUse::file}, yes,
+                       "certificate by which a broker at `amqps` knows us; without a user in its "
+                       "URL it also says who we are (EXTERNAL)"),
+          row<Recover>("key_file", &Recover::key_file, Path{PathUse::file}, yes,
+                       "its key; without it, the key is in the same file"),
       });
 }
 
 }  // namespace
+
+Section<Broker> broker_section() {
+  return {
+      "broker",
+      "Brokers whose dead-letter queues are shown in the dashboard and by `holdfast brokers`, "
+      "and brought back from there. [recovery.md](recovery.md#in-the-dashboard-and-over-http) "
+      "has the rest.",
+      {
+          row<Broker>("url", &Broker::url, BrokerAt{BrokerPart::host}, yes,
+                      "`amqp://user:password@host:5672/vhost`, or `sqs://region`; better "
+                      "`env:NAME` or `file:PATH`",
+                      {.required = true}),
+          row<Broker>("queues", &Broker::queues, Texts{check_name}, yes,
+                      "its dead-letter queues, as patterns: `*` is any text, `?` one character; "
+                      "those of queues that it carries are known without"),
+          row<Broker>("management", &Broker::management, Endpoint{}, yes,
+                      "where RabbitMQ's management API is; without it, port 15672 of the "
+                      "broker's host, 15671 with TLS"),
+          row<Broker>("ca_file", &Broker::ca_file, Path{PathUse::file}, yes,
+                      "authorities to trust, of `amqps`; without it, the system's"),
+          row<Broker>("endpoint", &Broker::endpoint, Endpoint{}, yes,
+                      "where SQS is, if not at AWS"),
+      }};
+}
 
 Section<Recover> recover_section() {
   Section<Recover> section{

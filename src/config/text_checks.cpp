@@ -5,7 +5,7 @@
 #include <holdfast/classify.hpp>
 
 #include "config/plain_values.hpp"
-#include "core/condition.hpp"
+#include "core/condition_expression.hpp"
 #include "core/json_text.hpp"
 
 namespace holdfast::config {
@@ -42,7 +42,7 @@ std::string check_variable(std::string_view text) {
 }
 
 std::string check_condition(std::string_view text) {
-  const auto condition = parse_condition(text);
+  const auto condition = parse_conditions(text);
   return condition ? "" : condition.error().message;
 }
 

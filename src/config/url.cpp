@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -205,12 +206,17 @@ std::expected<Url, std::string> parse_broker_url(std::string_view text, std::str
     return refuse("a virtual host with a slash in it is written %2f, and no queue follows it");
   }
   const std::size_t at = authority.rfind('@');
-  auto host = parse_host(at == authority.npos ? authority : authority.substr(at + 1));
-  if (!host) return std::unexpected(std::move(host).error());
   const std::string_view place = at == authority.npos ? authority : authority.substr(at + 1);
+  std::string host;
+  for (const auto part : std::views::split(place, ',')) {
+    auto one = parse_host(std::string_view(part));
+    if (!one) return std::unexpected(std::move(one).error());
+    if (host.empty()) host = *std::move(one);
+  }
+  if (host.empty()) return refuse("a broker's URL names a host");
   std::string shown = scheme + "://" + (at == authority.npos ? "" : "***@") + std::string(place);
   shown += path;
-  return Url{Secret(std::string(text), std::move(source)), *std::move(host), std::move(shown)};
+  return Url{Secret(std::string(text), std::move(source)), std::move(host), std::move(shown)};
 }
 
 std::expected<Url, std::string> parse_url(std::string_view text, std::string source) {

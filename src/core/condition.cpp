@@ -9,16 +9,6 @@
 namespace holdfast {
 namespace {
 
-constexpr std::string_view kOperation = "read filter";
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ')
-    text.remove_suffix(1);
-  return text;
-}
-
 std::string_view sign_of(Comparison how) {
   switch (how) {
     case Comparison::equals: return "=";
@@ -26,52 +16,12 @@ std::string_view sign_of(Comparison how) {
     case Comparison::contains: return "~";
     case Comparison::less: return "<";
     case Comparison::more: return ">";
+    case Comparison::at_most: return "<=";
+    case Comparison::at_least: return ">=";
+    case Comparison::matches: return "=~";
+    case Comparison::unlike: return "!~";
   }
   return "=";
-}
-
-struct Sign {
-  std::size_t at = 0;
-  std::size_t size = 1;
-  Comparison how = Comparison::equals;
-};
-
-// The first one ends the name: names have none of these characters.
-std::optional<Sign> find_sign(std::string_view text) {
-  const std::size_t at = text.find_first_of("=!~<>");
-  if (at == std::string_view::npos) return std::nullopt;
-  switch (text[at]) {
-    case '=': return Sign{at, 1, Comparison::equals};
-    case '~': return Sign{at, 1, Comparison::contains};
-    case '<': return Sign{at, 1, Comparison::less};
-    case '>': return Sign{at, 1, Comparison::more};
-    default: break;
-  }
-  if (at + 1 < text.size() && text[at + 1] == '=') return Sign{at, 2, Comparison::differs};
-  return std::nullopt;
-}
-
-// The simple escapes: more is not needed to write a text on a command line.
-std::optional<std::string> unquoted(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 1; at < text.size(); ++at) {
-    if (text[at] == '"') return at + 1 == text.size() ? std::optional(plain) : std::nullopt;
-    if (text[at] != '\\') {
-      plain += text[at];
-      continue;
-    }
-    if (++at == text.size()) return std::nullopt;
-    switch (text[at]) {
-      case 'n': plain += '\n'; break;
-      case 't': plain += '\t'; break;
-      case 'r': plain += '\r'; break;
-      case '"':
-      case '\\':
-      case '/': plain += text[at]; break;
-      default: return std::nullopt;
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<double> number_in(std::string_view text) {
@@ -120,9 +70,15 @@ std::strong_ordering compare(const Digits& a, const Digits& b) {
   return order < 0 ? std::strong_ordering::greater : std::strong_ordering::less;
 }
 
-template <class T>
-bool ordered(Comparison how, const T& found, const T& wanted) {
-  return how == Comparison::less ? found < wanted : found > wanted;
+// `order` is that of what was found to what is wanted.
+bool is_ordered(Comparison how, std::partial_ordering order) {
+  switch (how) {
+    case Comparison::less: return order < 0;
+    case Comparison::more: return order > 0;
+    case Comparison::at_most: return order <= 0;
+    case Comparison::at_least: return order >= 0;
+    default: return false;
+  }
 }
 
 // 12.5 is 12.50, but 7 is not 007: that may be a name.
@@ -134,81 +90,63 @@ bool is_same(std::string_view a, std::string_view b) {
   return left && right && compare(*left, *right) == 0;
 }
 
-// "a or type=b" is more likely to be two conditions than a value.
-bool joins_conditions(std::string_view value) {
-  for (const std::string_view word : {" or ", " and ", " OR ", " AND ", " || ", " && "}) {
-    const std::size_t at = value.find(word);
-    if (at != std::string_view::npos && find_sign(value.substr(at + word.size()))) return true;
+std::partial_ordering order_of(std::string_view found, std::string_view wanted) {
+  const auto found_digits = digits_in(found);
+  const auto wanted_digits = digits_in(wanted);
+  if (found_digits && wanted_digits) return compare(*found_digits, *wanted_digits);
+  const auto found_number = number_in(found);
+  const auto wanted_number = number_in(wanted);
+  if (found_number && wanted_number) return *found_number <=> *wanted_number;
+  return found <=> wanted;
+}
+
+// In quotes, as a pattern is read: only a quote is escaped, and other backslashes are the
+// pattern's.
+std::string quoted_pattern(std::string_view pattern) {
+  std::string text = "\"";
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const bool is_escape = pattern[at] == '\\' && at + 1 < pattern.size();
+    const char plain = is_escape ? pattern[++at] : pattern[at];
+    if (is_escape || plain == '"') text += '\\';
+    text += plain;
   }
-  return false;
+  return text += '"';
 }
 
 }  // namespace
 
-Result<Condition> parse_condition(std::string_view text) {
-  const auto wrong = [&](std::string_view what) {
-    return fail(ErrorCode::invalid_argument, std::string(kOperation),
-                quoted(text) + ": " + std::string(what));
-  };
-  const auto sign = find_sign(text);
-  if (!sign) return wrong("a condition is NAME=VALUE, or with !=, ~, < or > between them");
-  const std::string_view name = trimmed(text.substr(0, sign->at));
-  if (name.empty()) return wrong("there is no name before the sign");
-  const std::string_view value = trimmed(text.substr(sign->at + sign->size));
-  // "<=" and "==" would be read as "<" and "=" of something else, and choose what nobody meant.
-  if (!value.empty() && std::string_view("=<>~!").contains(value.front())) {
-    return wrong("the signs are =, !=, ~, < and >; a value that begins with one stands in quotes");
-  }
-  if (!value.starts_with('"') && joins_conditions(value)) {
-    return wrong(
-        "one condition at a time: give each its own, and all of them must hold (there is no "
-        "or); a value with such words stands in quotes");
-  }
-  if (!value.starts_with('"')) return Condition{std::string(name), sign->how, std::string(value)};
-  auto plain = unquoted(value);
-  if (!plain) return wrong(R"(a quoted value ends with its quote, and knows \" \\ \n \r and \t)");
-  return Condition{std::string(name), sign->how, *std::move(plain)};
-}
-
 std::string to_string(const Condition& condition) {
   std::string text = condition.name;
   text += sign_of(condition.how);
-  return text += quoted(condition.value);
+  return text += condition.pattern ? quoted_pattern(condition.value)
+                                   : quoted(condition.value, std::string::npos);
 }
 
 bool meets(const Condition& condition, std::optional<std::string_view> value) {
-  if (!value) return condition.how == Comparison::differs;
+  using enum Comparison;
+  if (!value) return condition.how == differs || condition.how == unlike;
   switch (condition.how) {
-    case Comparison::equals: return is_same(*value, condition.value);
-    case Comparison::differs: return !is_same(*value, condition.value);
-    case Comparison::contains: return value->find(condition.value) != std::string_view::npos;
-    case Comparison::less:
-    case Comparison::more: break;
+    case equals: return is_same(*value, condition.value);
+    case differs: return !is_same(*value, condition.value);
+    case contains: return value->contains(condition.value);
+    case matches: return condition.pattern && condition.pattern->is_found_in(*value);
+    case unlike: return condition.pattern && !condition.pattern->is_found_in(*value);
+    case less:
+    case more:
+    case at_most:
+    case at_least: break;
   }
-  const auto found_digits = digits_in(*value);
-  const auto wanted_digits = digits_in(condition.value);
-  if (found_digits && wanted_digits) {
-    const auto order = compare(*found_digits, *wanted_digits);
-    return condition.how == Comparison::less ? order < 0 : order > 0;
-  }
-  const auto found = number_in(*value);
-  const auto wanted = number_in(condition.value);
-  if (found && wanted) return ordered(condition.how, *found, *wanted);
-  return ordered(condition.how, *value, std::string_view(condition.value));
+  return is_ordered(condition.how, order_of(*value, condition.value));
 }
 
 bool meets(const Condition& condition, std::optional<Duration> value) {
-  if (!value) return condition.how == Comparison::differs;
+  using enum Comparison;
+  if (!value) return condition.how == differs;
   const auto wanted = parse_duration(condition.value);
   if (!wanted) return false;
-  switch (condition.how) {
-    case Comparison::equals: return *value == *wanted;
-    case Comparison::differs: return *value != *wanted;
-    case Comparison::contains: return false;
-    case Comparison::less:
-    case Comparison::more: break;
-  }
-  return ordered(condition.how, *value, *wanted);
+  if (condition.how == equals) return *value == *wanted;
+  if (condition.how == differs) return *value != *wanted;
+  return is_ordered(condition.how, *value <=> *wanted);
 }
 
 }  // namespace holdfast

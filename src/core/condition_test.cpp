@@ -2,41 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "core/condition_expression.hpp"
+
 namespace holdfast::condition_test {
 namespace {
 
 using namespace std::chrono_literals;
 
 Condition read(std::string_view text) {
-  auto condition = parse_condition(text);
-  EXPECT_TRUE(condition) << text;
-  return condition.value_or(Condition());
-}
-
-TEST(Condition, is_a_name_a_sign_and_a_value) {
-  EXPECT_EQ(read("type=CollectionScan"), (Condition{"type", Comparison::equals, "CollectionScan"}));
-  EXPECT_EQ(read("type != a=b"), (Condition{"type", Comparison::differs, "a=b"}));
-  EXPECT_EQ(read("age>2h"), (Condition{"age", Comparison::more, "2h"}));
-  EXPECT_EQ(read("age<2h"), (Condition{"age", Comparison::less, "2h"}));
-  EXPECT_EQ(read(R"(body~"no \"such\" file ")"),
-            (Condition{"body", Comparison::contains, "no \"such\" file "}));
-  EXPECT_EQ(read("header.x="), (Condition{"header.x", Comparison::equals, ""}));
-}
-
-TEST(Condition, says_what_is_wrong) {
-  for (const char* text : {"type", "=x", "type!x", "body~\"open", "body~\"a\" b", R"(a="\q")", ""})
-    EXPECT_EQ(parse_condition(text).error().code, ErrorCode::invalid_argument) << text;
-}
-
-TEST(Condition, signs_that_it_does_not_know_are_not_taken_for_others) {
-  for (const char* text : {"json.amount<=100", "json.amount>=100", "type==Scan", "type=~x"})
-    EXPECT_FALSE(parse_condition(text)) << text;
-  EXPECT_EQ(parse_condition(R"(type="=Scan")").value().value, "=Scan");
-}
-
-TEST(Condition, reads_back_what_it_writes) {
-  const Condition condition{"body", Comparison::contains, "a \"quoted\"\nline"};
-  EXPECT_EQ(read(to_string(condition)), condition);
+  auto node = parse_conditions(text);
+  EXPECT_TRUE(node) << text;
+  return node ? std::move(node->condition) : Condition();
 }
 
 TEST(Condition, compares_texts_and_numbers) {
@@ -64,10 +40,29 @@ TEST(Condition, compares_numbers_exactly) {
   EXPECT_FALSE(meets(read("a=7"), "007"));  // that may be a name
 }
 
-TEST(Condition, without_a_value_only_the_opposite_of_equal_holds) {
+TEST(Condition, orders_take_in_what_is_equal) {
+  for (const char* holds : {"a<=7", "a>=7", "a<=7.0", "a>=6.99", "a<=8"})
+    EXPECT_TRUE(meets(read(holds), "7")) << holds;
+  for (const char* fails : {"a<=6", "a>=8", "a>=7.01"})
+    EXPECT_FALSE(meets(read(fails), "7")) << fails;
+  EXPECT_TRUE(meets(read("a<=b"), "b"));
+  EXPECT_TRUE(meets(read("a>=9007199254740993"), "9007199254740993"));
+  EXPECT_FALSE(meets(read("a>=9007199254740993"), "9007199254740992"));
+}
+
+TEST(Condition, matches_regular_expressions) {
+  EXPECT_TRUE(meets(read("a=~^x[0-9]+$"), "x12"));
+  EXPECT_FALSE(meets(read("a=~^x[0-9]+$"), "x"));
+  EXPECT_TRUE(meets(read("a!~^x[0-9]+$"), "x"));
+  EXPECT_TRUE(meets(read(R"--(a=~"say \"x\d\" and")--"), R"(say "x1" and more)"));
+  EXPECT_TRUE(meets(read("a=~(?i)timed? out"), "TIME OUT"));
+}
+
+TEST(Condition, without_a_value_only_the_opposites_hold) {
   const std::optional<std::string_view> none;
   EXPECT_TRUE(meets(read("a!=x"), none));
-  for (const char* text : {"a=x", "a~x", "a<x", "a>x", "a="})
+  EXPECT_TRUE(meets(read("a!~x"), none));
+  for (const char* text : {"a=x", "a~x", "a<x", "a>x", "a=", "a<=x", "a>=x", "a=~x"})
     EXPECT_FALSE(meets(read(text), none)) << text;
   EXPECT_FALSE(meets(read("age>2h"), std::optional<Duration>()));
 }
@@ -77,6 +72,8 @@ TEST(Condition, compares_durations) {
   EXPECT_FALSE(meets(read("age>2h"), std::optional<Duration>(2h)));
   EXPECT_TRUE(meets(read("age<1d"), std::optional<Duration>(3h)));
   EXPECT_TRUE(meets(read("age=180m"), std::optional<Duration>(3h)));
+  EXPECT_TRUE(meets(read("age>=3h"), std::optional<Duration>(3h)));
+  EXPECT_FALSE(meets(read("age<=2h"), std::optional<Duration>(3h)));
   EXPECT_FALSE(meets(read("age>soon"), std::optional<Duration>(3h)));
 }
 

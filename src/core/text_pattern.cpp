@@ -8,10 +8,12 @@
 
 namespace holdfast {
 
-std::expected<TextPattern, std::string> TextPattern::compile(const std::string& pattern) {
+std::expected<TextPattern, std::string> TextPattern::compile(const std::string& pattern,
+                                                             std::int64_t most_bytes) {
   re2::RE2::Options options;
   options.set_never_capture(true);
   options.set_log_errors(false);
+  options.set_max_mem(most_bytes);
   auto compiled = std::make_shared<const re2::RE2>(pattern, options);
   if (compiled->ok()) return TextPattern(std::move(compiled));
   const PatternError error = pattern_error(*compiled);

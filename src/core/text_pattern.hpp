@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -18,8 +19,11 @@ namespace holdfast {
 // Cheap to copy. Threads: const members may be called from any thread at once.
 class TextPattern {
  public:
-  // The error says where: "bad pattern at offset 4: missing ): (ab".
-  [[nodiscard]] static std::expected<TextPattern, std::string> compile(const std::string& pattern);
+  static constexpr std::int64_t kMostMemory = 8 << 20;
+
+  // The error says where: "bad pattern at offset 4: missing ): (ab"; or that it needs more memory.
+  [[nodiscard]] static std::expected<TextPattern, std::string> compile(
+      const std::string& pattern, std::int64_t most_bytes = kMostMemory);
 
   [[nodiscard]] bool is_found_in(std::string_view text) const;
 

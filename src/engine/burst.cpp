@@ -32,7 +32,7 @@ Burst::Burst(Floor& floor, ports::Broker& broker, retry::Policy policy, std::vec
 
 void Burst::send() {
   open_ = static_cast<std::size_t>(std::ranges::count(again_, true));
-  ++round_;
+  if (++round_ > 1) hooks_.retried(open_);
   timer_ = floor_.parts.loop.after(kAnswerWithin, [this] { abandon(); });
   for (std::size_t index = 0; index < items_.size(); ++index) {
     if (!again_[index]) continue;

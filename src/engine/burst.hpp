@@ -34,6 +34,7 @@ class Burst : public std::enable_shared_from_this<Burst> {
   };
   struct Hooks {
     std::function<void(const Item&)> confirmed;                  // each, as soon as it is
+    std::function<void(std::size_t)> retried;                    // so many are sent once more
     std::function<void(const Burst&, std::vector<Item>)> ended;  // all of them
   };
 

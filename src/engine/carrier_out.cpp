@@ -238,6 +238,11 @@ void Carrier::flush() {
 void Carrier::burst(std::vector<Burst::Item> items, Ended ended) {
   Burst::Hooks hooks{
       .confirmed = [this](const Burst::Item& item) { confirmed(item); },
+      .retried =
+          [this](std::size_t messages) {
+            Observer* const observer = floor_.options.observer;
+            if (observer) observer->publish_retried(carriage_.queue, messages);
+          },
       .ended =
           [this, ended = std::move(ended)](const Burst& burst, std::vector<Burst::Item> all) {
             for (const Burst::Item& item : all) {

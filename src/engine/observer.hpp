@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include <holdfast/breaker.hpp>
 #include <holdfast/task_id.hpp>
@@ -47,6 +48,8 @@ class Observer {
   virtual void breaker_changed(const Breaker::Change& /*change*/) noexcept {}
   // So many requests were one batch for the store: one sync of the disk.
   virtual void stored(std::size_t /*requests*/) noexcept {}
+  // So many messages of a queue were sent to its broker once more, having not been confirmed.
+  virtual void publish_retried(std::string_view /*queue*/, std::size_t /*messages*/) noexcept {}
   // At each look, in place of what was said of that state before.
   virtual void expiring(const Expiring& /*expiring*/) noexcept {}
   virtual void expired(const Expired& /*expired*/) noexcept {}

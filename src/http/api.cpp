@@ -10,8 +10,8 @@
 
 namespace holdfast::http {
 
-Api::Api(node::Node& node, ApiLimits limits, Clock& clock, std::function<bool()> is_ready)
-    : node_(node), limits_(limits), clock_(clock), is_ready_(std::move(is_ready)) {}
+Api::Api(node::Node& node, ApiLimits limits, Clock& clock, Health health)
+    : node_(node), limits_(limits), clock_(clock), health_(std::move(health)) {}
 
 void Api::add_to(Routes& routes) {
   add_tasks(routes);
@@ -267,14 +267,38 @@ void Api::add_health(Routes& routes) {
   routes.add({.method = "GET",
               .pattern = "/readyz",
               .summary = "The store answers, and tasks are being run",
-              .handle = [this](const Request&, Reply reply) {
-                if (!is_ready_()) return reply(problem(503, "tasks are not being run"));
-                ports::lane_ask(node_.reader(), ports::Count{},
-                                [reply = std::move(reply)](const auto& answer) mutable {
-                                  if (!answer) return reply(problem(answer.error()));
-                                  reply({.body = "ready\n", .type = "text/plain"});
-                                });
+              .handle = [this](const Request& request, Reply reply) {
+                tell_ready(request, std::move(reply));
               }});
+}
+
+// What is missing has an address, which is for those who may look; whoever just asks, such as what
+// balances load, is told how it is.
+void Api::tell_ready(const Request& request, Reply reply) {
+  if (!health_.is_ready()) return reply(problem(503, "tasks are not being run"));
+  const bool may_look = !request.caller.name.empty() && includes(request.caller.role, Role::read);
+  seeing::Readiness readiness;
+  if (health_.readiness) readiness = health_.readiness();
+  ports::lane_ask(node_.reader(), ports::Count{},
+                  [may_look, readiness = std::move(readiness),
+                   reply = std::move(reply)](const Result<ports::Count::Answer>& answer) mutable {
+                    if (!answer) return reply(problem(answer.error()));
+                    if (!readiness.accepts) {
+                      std::string text = "no task is accepted: every queue waits for a broker";
+                      if (may_look) {
+                        for (const seeing::BrokerProblem& one : readiness.problems)
+                          text += "; " + one.text;
+                      }
+                      return reply(problem(503, text));
+                    }
+                    if (!may_look) {
+                      return reply(json(200, [&](auto& writer) {
+                        writer.begin_object().key("status");
+                        writer.word(readiness.problems.empty() ? "ready" : "degraded").end_object();
+                      }));
+                    }
+                    reply(json(200, [&](auto& writer) { write(writer, readiness); }));
+                  });
 }
 
 }  // namespace holdfast::http

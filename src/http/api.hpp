@@ -12,6 +12,7 @@
 
 #include "core/rules.hpp"
 #include "http/gate.hpp"
+#include "seeing/readiness.hpp"
 
 namespace holdfast::node {
 class Node;
@@ -33,8 +34,13 @@ struct ApiLimits {
 // The routes of the API: docs/api.md. Threads: the loop's.
 class Api {
  public:
-  // The node must outlive it. `is_ready` says whether tasks are being run: see /readyz.
-  Api(node::Node& node, ApiLimits limits, Clock& clock, std::function<bool()> is_ready);
+  // What /readyz tells.
+  struct Health {
+    std::function<bool()> is_ready;                     // whether tasks are being run
+    std::function<seeing::Readiness()> readiness = {};  // may be none: there are no brokers
+  };
+  // The node must outlive it.
+  Api(node::Node& node, ApiLimits limits, Clock& clock, Health health);
 
   void add_to(Routes& routes);
   // Routes of the configuration, in place of those before; /openapi.json has them, too.
@@ -68,6 +74,7 @@ class Api {
   void fail_task(const Request& request, Reply reply);
   void extend(const Request& request, Reply reply);
   void release(const Request& request, Reply reply);
+  void tell_ready(const Request& request, Reply reply);
   void withdraw(const Request& request, Reply reply);
   void submit_mapped(const SharedMapped& route, const Request& request, Reply reply);
   void show_existing(const SharedMapped& route, TaskInfo handed_in, Reply reply);
@@ -76,7 +83,7 @@ class Api {
   node::Node& node_;
   const ApiLimits limits_;
   Clock& clock_;
-  const std::function<bool()> is_ready_;
+  const Health health_;
   std::shared_ptr<const std::string> openapi_ = {};  // nothing: there are no routes but its own
 };
 

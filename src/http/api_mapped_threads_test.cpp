@@ -91,7 +91,7 @@ class MappedApiTest : public ::testing::Test {
   }
 
   std::shared_ptr<node::Node> node_ = node::open(memory_url(), {}).value();
-  Api api_{*node_, {.max_payload = 100}, system_clock(), [] { return true; }};
+  Api api_{*node_, {.max_payload = 100}, system_clock(), {.is_ready = [] { return true; }}};
   Routes routes_;
   Gate gate_{routes_, Tokens()};
 };

@@ -94,7 +94,11 @@ class ApiTest : public ::testing::Test {
   seeing::Watch watch_{system_clock(), {.life = "life", .store = "memory:"}};
   std::shared_ptr<node::Node> node_ = node::open(memory_url(), {}).value();
   bool ready_ = true;
-  Api api_{*node_, {.max_payload = 100, .max_array = 5}, system_clock(), [this] { return ready_; }};
+  seeing::Readiness readiness_;
+  Api api_{*node_,
+           {.max_payload = 100, .max_array = 5},
+           system_clock(),
+           {.is_ready = [this] { return ready_; }, .readiness = [this] { return readiness_; }}};
   TriageApi triage_{*node_, system_clock()};
   std::optional<SeeingApi> seeing_;
   Routes routes_;
@@ -324,8 +328,34 @@ TEST_F(ApiTest, queues_are_counted_paused_and_resumed) {
 TEST_F(ApiTest, says_how_it_is) {
   EXPECT_EQ(get("/healthz").body, "ok\n");
   EXPECT_EQ(get("/readyz").status, 200);
+  EXPECT_EQ(get("/readyz").body, R"({"status":"ready","problems":[]})");
   ready_ = false;
   EXPECT_EQ(get("/readyz").status, 503);
+}
+
+TEST_F(ApiTest, without_its_broker_it_is_degraded_and_says_so) {
+  readiness_.problems = {{.place = "amqp://mq/%2f", .text = "RabbitMQ at mq:5672 is away"}};
+  Response answer = get("/readyz");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"({"status":"degraded","problems":[{"broker":"amqp://mq/)"));
+  readiness_.accepts = false;
+  answer = get("/readyz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.body, HasSubstr("RabbitMQ at mq:5672 is away"));
+  // Whoever has no token, or one that may not look, is told no addresses.
+  node_->on_loop([this] {
+    gate_.set_tokens(Tokens({{.name = "shop", .role = Role::submit, .hash = sha256("s")},
+                             {.name = "eyes", .role = Role::read, .hash = sha256("r")}}));
+  });
+  const auto ask_as = [this](const char* token) {
+    return ask("GET", "/readyz", {}, {{"authorization", std::string("Bearer ") + token}}).get();
+  };
+  EXPECT_THAT(get("/readyz").body, ::testing::Not(HasSubstr("mq")));
+  EXPECT_EQ(get("/readyz").status, 503);
+  readiness_.accepts = true;
+  EXPECT_EQ(get("/readyz").body, R"({"status":"degraded"})");
+  EXPECT_EQ(ask_as("s").body, R"({"status":"degraded"})");
+  EXPECT_THAT(ask_as("r").body, HasSubstr("RabbitMQ at mq:5672 is away"));
 }
 
 TEST_F(ApiTest, what_happens_is_counted_and_told) {

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "http/api.hpp"
+#include "http/api_brokers.hpp"
+#include "http/api_recoveries.hpp"
 #include "http/api_seeing.hpp"
 #include "http/api_session.hpp"
 #include "http/api_support.hpp"
@@ -21,11 +23,41 @@ namespace {
 
 namespace json = boost::json;
 
+class NoBrokers final : public BrokerDesk {
+ public:
+  void brokers(std::move_only_function<void(wire::BrokerList)> then) override { then({}); }
+  void broker(std::string /*name*/,
+              std::move_only_function<void(Result<wire::BrokerInfo>)> then) override {
+    then(wire::BrokerInfo());
+  }
+};
+
+class NoRecoveries final : public RecoveryDesk {
+ public:
+  void begin(wire::RecoveryRequest /*request*/, std::string /*who*/, Then then) override {
+    then(wire::Recovery());
+  }
+  void find(std::string /*id*/, Then then) override { then(wire::Recovery()); }
+  void page(std::size_t /*limit*/, std::string /*cursor*/,
+            std::move_only_function<void(Result<wire::RecoveryPage>)> then) override {
+    then(wire::RecoveryPage());
+  }
+  void sample(Place /*place*/, wire::SampleRequest /*request*/, std::string /*who*/,
+              std::move_only_function<void(Result<wire::QueueSample>)> then) override {
+    then(wire::QueueSample());
+  }
+  void cancel(std::string /*id*/, std::string /*who*/, Then then) override {
+    then(wire::Recovery());
+  }
+};
+
 class OpenApiTest : public ::testing::Test {
  protected:
   OpenApiTest() {
     triage_.add_to(routes_);
     api_.add_to(routes_);
+    brokers_.add_to(routes_);
+    recoveries_.add_to(routes_);
     add_session_routes(routes_, gate_, {});
     node_->on_loop([this] {
       seeing_.emplace(*node_, watch_, [] { return SeeingApi::Traffic(); });
@@ -37,8 +69,12 @@ class OpenApiTest : public ::testing::Test {
   }
 
   std::shared_ptr<node::Node> node_ = node::open("memory:openapi", {}).value();
-  Api api_{*node_, {}, system_clock(), [] { return true; }};
+  Api api_{*node_, {}, system_clock(), {.is_ready = [] { return true; }}};
   TriageApi triage_{*node_, system_clock()};
+  NoBrokers no_brokers_;
+  BrokersApi brokers_{no_brokers_};
+  NoRecoveries no_recoveries_;
+  RecoveriesApi recoveries_{no_recoveries_};
   seeing::Watch watch_{system_clock(), {}};
   std::optional<SeeingApi> seeing_;
   Routes routes_;

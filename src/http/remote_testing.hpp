@@ -48,7 +48,9 @@ class TestApi {
 
  private:
   std::shared_ptr<node::Node> node_;
-  Api api_{*node_, {.max_payload = 1000, .max_array = 7}, system_clock(), [] { return true; }};
+  Api api_{*node_, {.max_payload = 1000, .max_array = 7}, system_clock(), {.is_ready = [] {
+             return true;
+           }}};
   Routes routes_;
   Gate gate_;
   std::unique_ptr<Server> server_;

@@ -56,7 +56,11 @@ Result<TcpWire> TcpWire::begin(To to) {
   std::ranges::reverse(wire.addresses_);
   wire.to_ = std::move(to);
   if (wire.to_.tls) {
-    auto tls = Tls::make(wire.to_.host, wire.to_.ca_file, wire.to_.peer);
+    auto tls = Tls::make(wire.to_.host,
+                         {.authorities = wire.to_.ca_file,
+                          .certificate = wire.to_.cert_file,
+                          .key = wire.to_.key_file},
+                         wire.to_.peer);
     if (!tls) return std::unexpected(tls.error());
     wire.tls_ = std::move(*tls);
   }

@@ -26,6 +26,8 @@ class TcpWire {
     bool tls = false;
     std::string ca_file = {};
     Peer peer = {};
+    std::string cert_file = {};  // by which the server knows us, with its key
+    std::string key_file = {};
   };
 
   [[nodiscard]] static Result<TcpWire> begin(To to);

@@ -15,14 +15,23 @@ struct Peer {
   std::string tls_advice = "";  // where there is no TLS at a port: what to do instead
 };
 
+// Files in PEM.
+struct TlsFiles {
+  std::string authorities = {};  // whom to believe; empty: whom the system does
+  std::string certificate = {};  // by which the other side knows us; empty: it does not
+  std::string key = {};          // of that; empty: it is in the same file
+};
+
+// Whether they can be read and belong together. Fails with invalid_argument, and names the file.
+[[nodiscard]] Result<void> check_tls_files(const TlsFiles& files);
+
 // TLS between what a connection says and what its socket carries: bytes in, bytes out, no socket of
 // its own, so that nothing in it can wait or raise SIGPIPE. The certificate must be one of the
 // authorities' and must name the host; there is no way to switch that off.
 class Tls {
  public:
-  // `ca_file`: whom to believe; empty: whom the system does.
   [[nodiscard]] static Result<std::unique_ptr<Tls>> make(const std::string& host,
-                                                         const std::string& ca_file, Peer peer);
+                                                         const TlsFiles& files, Peer peer);
   ~Tls();
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;

@@ -86,6 +86,7 @@ class Node {
         });
   }
   [[nodiscard]] engine::Engine& engine() noexcept { return serving_ ? *serving_->engine : *idle_; }
+  [[nodiscard]] ports::StoreLane& writer() noexcept { return *writer_; }
   [[nodiscard]] ports::StoreLane& reader() noexcept { return reader_ ? *reader_ : *writer_; }
   // What people do with dead letters, and who did what. Threads: the loop's.
   [[nodiscard]] triage::Operations& operations() noexcept { return *operations_; }

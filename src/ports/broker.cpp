@@ -4,6 +4,18 @@
 
 namespace holdfast::ports {
 
+std::string_view to_string(QueueStatus::Kind kind) noexcept {
+  switch (kind) {
+    case QueueStatus::Kind::unknown: break;
+    case QueueStatus::Kind::classic: return "classic";
+    case QueueStatus::Kind::quorum: return "quorum";
+    case QueueStatus::Kind::stream: return "stream";
+    case QueueStatus::Kind::standard: return "standard";
+    case QueueStatus::Kind::fifo: return "fifo";
+  }
+  return "unknown";
+}
+
 void move_on(Broker& broker, ConsumerId consumer, DeliveryTag tag, Outgoing copy,
              std::move_only_function<void(Sent)> then) {
   broker.publish(std::move(copy),

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/result.hpp>
@@ -151,6 +152,25 @@ struct QueueFacts {
   std::optional<Address> dead_letter = {};  // where such messages go
 };
 
+// One queue, as the broker lists it. What is not there is not known.
+struct QueueStatus {
+  enum class Kind : std::uint8_t { unknown, classic, quorum, stream, standard, fifo };
+
+  std::string name;
+  Kind kind = Kind::unknown;
+  std::optional<std::uint64_t> ready = {};           // messages that wait to be delivered
+  std::optional<std::uint64_t> unacknowledged = {};  // delivered, and not settled
+  std::optional<std::uint64_t> consumers = {};
+  std::optional<Address> dead_letter = {};
+  // Deliveries or returns, whatever the broker counts, until a message is dropped or dead-lettered.
+  std::optional<std::int64_t> delivery_limit = {};
+  std::optional<double> taken_per_second = {};  // acknowledged, or taken without
+  // What the first message says itself, where the broker looks at that.
+  std::optional<WallTime> oldest_published = {};
+  bool is_approximate = true;  // the numbers may be some seconds old, or estimates
+};
+[[nodiscard]] std::string_view to_string(QueueStatus::Kind kind) noexcept;
+
 // One broker at one address. Callbacks come on the loop, exactly once, never from within the call;
 // those of a broker that is destroyed are dropped. Threads: the loop's.
 //
@@ -201,7 +221,14 @@ class Broker {
   // Whether it is there; an error: that could not be found out.
   virtual void find_exchange(std::string exchange,
                              std::move_only_function<void(Result<bool>)> then) = 0;
+
+  // Those of this broker's virtual host or region whose name matches the pattern
+  // (core/name_pattern), by name. Fails with exhausted if they are more than kMostListedQueues.
+  virtual void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<QueueStatus>>)> then) = 0;
 };
+inline constexpr std::size_t kMostListedQueues = 10'000;
 
 // Publishes a copy, and acknowledges the delivery once that is confirmed: how a message is moved
 // without a moment in which it is nowhere. On any other fate the delivery is left as it is, for the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include <holdfast/time.hpp>
@@ -18,11 +19,13 @@ struct Rules {
   int max_recoveries = 3;  // N3: what was brought back so often is for people to look at
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue itself, which is no target
+  std::set<std::string> others = {};  // recovered together with it, which are no targets either
 };
 
 struct Decision {
   enum class What : std::uint8_t {
     recover,     // to `to`
+    discard,     // removed from the queue, and sent nowhere
     skip,        // kept for review; `why`
     pass,        // not chosen by the filter
     kept_again,  // put aside by this very run, which has counted it

@@ -92,7 +92,7 @@ std::optional<std::string> json_field(std::string_view body, std::string_view pa
   return text_of_json(value);
 }
 
-std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::* member) {
+std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::*member) {
   if (letter.deaths.empty()) return std::nullopt;
   return letter.deaths.front().*member;
 }
@@ -113,7 +113,7 @@ std::optional<std::string_view> plain_value(const Letter& letter, std::string_vi
   return letter.deaths.front().routing_keys.front();  // "routing_key"
 }
 
-bool holds(const Condition& condition, const Letter& letter, WallTime now) {
+bool is_met(const Condition& condition, const Letter& letter, WallTime now) {
   const std::string_view name = condition.name;
   if (name == "age") {
     const auto died = letter.died();
@@ -137,40 +137,43 @@ bool holds(const Condition& condition, const Letter& letter, WallTime now) {
   return meets(condition, plain_value(letter, name));
 }
 
-Result<void> check(const Condition& condition) {
+// What is wrong with it; empty: nothing.
+std::string fault_of(const Condition& condition) {
   const std::string_view name = condition.name;
   const bool has_rest = (name.starts_with(kHeader) && name.size() > kHeader.size()) ||
                         (name.starts_with(kJson) && name.size() > kJson.size());
-  if (!has_rest && std::ranges::find(kNames, name) == kNames.end()) {
-    return fail(ErrorCode::invalid_argument, "read filter",
-                "unknown name " + quoted(name) + did_you_mean(name, kNames));
-  }
-  if (name != "age") return {};
-  if (const auto age = parse_duration(condition.value); !age) {
-    return fail(ErrorCode::invalid_argument, "read filter", "age: " + age.error().message);
-  }
-  if (condition.how != Comparison::less && condition.how != Comparison::more) {
-    return fail(ErrorCode::invalid_argument, "read filter", "an age is compared with < or >");
-  }
-  return {};
+  if (!has_rest && std::ranges::find(kNames, name) == kNames.end())
+    return "unknown name " + quoted(name) + did_you_mean(name, kNames);
+  if (name != "age") return "";
+  if (const auto age = parse_duration(condition.value); !age) return "age: " + age.error().message;
+  using enum Comparison;
+  const bool is_ordered = condition.how == less || condition.how == more ||
+                          condition.how == at_most || condition.how == at_least;
+  return is_ordered ? "" : "an age is compared with <, >, <= or >=";
 }
 
 }  // namespace
 
-Result<Filter> Filter::parse(std::span<const std::string> conditions) {
+Result<Filter> Filter::parse(std::span<const std::string> expressions) {
   Filter filter;
-  for (const std::string& text : conditions) {
-    auto condition = parse_condition(text);
-    if (!condition) return std::unexpected(std::move(condition).error());
-    if (auto checked = check(*condition); !checked) return std::unexpected(checked.error());
-    filter.conditions_.push_back(*std::move(condition));
+  std::string faults;
+  for (std::size_t at = 0; at < expressions.size(); ++at) {
+    auto expression = parse_conditions(expressions[at], fault_of);
+    if (expression) {
+      filter.all_.push_back(*std::move(expression));
+      continue;
+    }
+    if (!faults.empty()) faults += "; and ";
+    if (expressions.size() > 1) faults += "filter " + std::to_string(at + 1) + ", ";
+    faults += expression.error().message;
   }
+  if (!faults.empty()) return fail(ErrorCode::invalid_argument, "read filter", std::move(faults));
   return filter;
 }
 
 bool Filter::chooses(const Letter& letter, WallTime now) const {
-  return std::ranges::all_of(conditions_,
-                             [&](const Condition& one) { return holds(one, letter, now); });
+  const auto meets_one = [&](const Condition& one) { return is_met(one, letter, now); };
+  return std::ranges::all_of(all_, [&](const ConditionNode& one) { return holds(one, meets_one); });
 }
 
 }  // namespace holdfast::recovery

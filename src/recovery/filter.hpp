@@ -7,13 +7,13 @@
 #include <holdfast/result.hpp>
 #include <holdfast/time.hpp>
 
-#include "core/condition.hpp"
+#include "core/condition_expression.hpp"
 #include "recovery/letter.hpp"
 
 namespace holdfast::recovery {
 
-// Which messages are to be recovered: those that meet every condition (core/condition.hpp). The
-// names that it knows:
+// Which messages are to be recovered: those that meet every one of several expressions
+// (core/condition_expression.hpp). The names that it knows:
 //
 //   type          as V6 finds it                 reason      of the newest death: rejected …
 //   id            the message id                 queue       where it died
@@ -25,14 +25,15 @@ class Filter {
  public:
   Filter() = default;  // everything
 
-  // Errors are invalid_argument: a name that there is not, an age that is no duration.
-  [[nodiscard]] static Result<Filter> parse(std::span<const std::string> conditions);
+  // Errors are invalid_argument, and name every expression that is wrong, and where: a name that
+  // there is not, an age that is no duration.
+  [[nodiscard]] static Result<Filter> parse(std::span<const std::string> expressions);
 
   [[nodiscard]] bool chooses(const Letter& letter, WallTime now) const;
-  [[nodiscard]] bool is_empty() const noexcept { return conditions_.empty(); }
+  [[nodiscard]] bool is_empty() const noexcept { return all_.empty(); }
 
  private:
-  std::vector<Condition> conditions_;
+  std::vector<ConditionNode> all_;
 };
 
 }  // namespace holdfast::recovery

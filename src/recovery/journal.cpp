@@ -26,6 +26,7 @@ struct Line {
   std::string queue;
   std::string key;
   std::size_t window = 0;
+  std::uint64_t entry = 0;
   bool clean = false;
   bool emptied = false;
 };
@@ -51,6 +52,9 @@ std::optional<Line> parse_line(std::string_view text) {
     if (*key == "clean") line.clean = value.text == "true";
     if (*key == "window") {
       std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.window);
+    }
+    if (*key == "entry") {
+      std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.entry);
     }
   }
   return line;
@@ -79,6 +83,7 @@ void append_begin(std::string& out, WallTime time, std::string_view run, std::st
 
 void append_note(std::string& out, WallTime time, std::string_view run, const Note& note) {
   auto writer = begin_line(out, time, run, note.event);
+  if (note.entry > 0) writer.key("entry").number(note.entry);
   if (note.id && *note.id) writer.key("id").text(**note.id);
   if (note.key) writer.key("key").plain(to_text(*note.key));
   if (!note.type.empty()) writer.key("type").text(note.type);
@@ -156,6 +161,26 @@ EarlierCopies EarlierRuns::unsettled(std::string_view place) const {
     }
   }
   return all;
+}
+
+void RestoredEntries::read(std::string_view text) {
+  const auto line = parse_line(text);
+  if (!line) return;
+  if (line->event == "begin" && line->queue == place_) {
+    runs_.insert(line->run);
+    return;
+  }
+  if (line->entry == 0 || line->entry > most_ || !runs_.contains(line->run)) return;
+  if (copies_.size() <= line->entry) copies_.resize(line->entry + 1);
+  Copy& copy = copies_[line->entry];
+  if (copy == Copy::confirmed) return;
+  if (line->event == "sending") copy = Copy::unknown;
+  if (line->event == "kept") copy = Copy::none;  // it was answered: no queue takes it
+  if (line->event == "recovered" || line->event == "parked") copy = Copy::confirmed;
+}
+
+RestoredEntries::Copy RestoredEntries::find(std::uint64_t entry) const noexcept {
+  return entry < copies_.size() ? copies_[entry] : Copy::none;
 }
 
 }  // namespace holdfast::recovery

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <holdfast/result.hpp>
@@ -42,13 +44,14 @@ class Journal {
 
 // One message's line.
 struct Note {
-  // sending, recovered, recognised, parked, renewed, kept, not_chosen
+  // sending, recovered, recognised, parked, renewed, kept, not_chosen, discarded
   std::string_view event;
   const std::optional<std::string>* id = nullptr;  // message id
   const Identity* key = nullptr;                   // of what was sent
   std::string_view type = {};
   const ports::Address* to = nullptr;
   std::string_view reason = {};
+  std::uint64_t entry = 0;  // of a restore: the line of the backup
 };
 
 // `place`: the broker and its queue, for people and to be compared.
@@ -86,6 +89,28 @@ class EarlierRuns {
     std::deque<Identity> sent = {};  // and not answered
   };
   std::vector<Open> open_;
+};
+
+// What of a backup was restored before: by the lines of it that the journal names.
+class RestoredEntries {
+ public:
+  enum class Copy : std::uint8_t {
+    none,
+    unknown,    // it was sent, and perhaps made
+    confirmed,  // it is there
+  };
+
+  // `place`: the backup and the broker that it is restored to. `most`: of its lines.
+  RestoredEntries(std::string place, std::uint64_t most) : place_(std::move(place)), most_(most) {}
+
+  void read(std::string_view line);
+  [[nodiscard]] Copy find(std::uint64_t entry) const noexcept;
+
+ private:
+  const std::string place_;
+  const std::uint64_t most_;
+  std::set<std::string, std::less<>> runs_;
+  std::vector<Copy> copies_;
 };
 
 // So many of a run's last copies may have lost their acknowledgement: what the broker hands out

@@ -79,6 +79,7 @@ std::expected<ports::Address, std::string> target_of(const Letter& letter, const
     case Routes::To::origin_exchange: return by_first_exchange(letter);
     case Routes::To::origin_queue: return by_first_queue(letter);
     case Routes::To::review: return std::unexpected("parked, as asked");
+    case Routes::To::nowhere: return std::unexpected("discarded, as asked");
     case Routes::To::queue: break;
   }
   return ports::Address{.routing_key = routes.queue};

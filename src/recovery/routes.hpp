@@ -18,6 +18,7 @@ struct Routes {
     origin_queue,     // into the queue that they first died in
     queue,            // all of them into one
     review,           // nowhere: all of them are kept, and parked
+    nowhere,          // they are discarded
   };
 
   To to = To::map;

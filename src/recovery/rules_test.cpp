@@ -228,6 +228,14 @@ TEST(Decision, N3_what_this_run_has_brought_back_is_not_brought_back_again) {
             Decision::What::recover);
 }
 
+TEST(Decision, what_belongs_to_a_queue_that_is_recovered_too_stays) {
+  const auto delivery = delivered(dead("1"));
+  Rules rules{.routes = {.to = Routes::To::queue, .queue = "b.dlq"}, .run = "r", .queue = "a.dlq"};
+  EXPECT_EQ(decide(read_letter(delivery), rules, kNow).what, Decision::What::recover);
+  rules.others = {"b.dlq", "c.dlq"};
+  EXPECT_EQ(decide(read_letter(delivery), rules, kNow).what, Decision::What::skip);
+}
+
 bool chosen(const ports::Message& message, std::vector<std::string> conditions) {
   const auto filter = Filter::parse(conditions);
   EXPECT_TRUE(filter) << (filter ? "" : filter.error().message);
@@ -285,6 +293,25 @@ TEST(Filter, wants_all_of_several_to_hold) {
   EXPECT_TRUE(chosen(dead("1"), {}));
 }
 
+TEST(Filter, joins_conditions) {
+  const ports::Message message = dead("4711", "scan.file");
+  for (const char* holds :
+       {"id=1 or id=4711", "not id=1", "reason=rejected and (id=1 or id>=4711)",
+        "id=~^47[0-9]+$ and body!~error", "age<=1h or not age>2h", "header.absent!~x"})
+    EXPECT_TRUE(chosen(message, {holds})) << holds;
+  for (const char* fails :
+       {"id=1 or id=2", "not (id=4711 or id=1)", "id=~^47$", "header.absent=~."})
+    EXPECT_FALSE(chosen(message, {fails})) << fails;
+  EXPECT_FALSE(chosen(message, {"id=1 or id=4711", "reason=expired"}));
+}
+
+TEST(Filter, names_all_that_are_wrong) {
+  const std::vector<std::string> both = {"tipe=x", "id=1", "id=2 and age=1h"};
+  EXPECT_EQ(Filter::parse(both).error().message,
+            "filter 1, position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?; "
+            "and filter 3, position 10, at \"age=1h\": an age is compared with <, >, <= or >=");
+}
+
 TEST(Filter, bodies_that_are_no_json_have_no_fields) {
   EXPECT_FALSE(chosen(dead("1"), {"json.a=1"}));
   EXPECT_TRUE(chosen(dead("1"), {"json.a!=1"}));
@@ -292,7 +319,8 @@ TEST(Filter, bodies_that_are_no_json_have_no_fields) {
 
 TEST(Filter, names_what_it_does_not_know) {
   const std::vector<std::string> typo = {"tipe=x"};
-  EXPECT_EQ(Filter::parse(typo).error().message, "unknown name \"tipe\"; did you mean \"type\"?");
+  EXPECT_EQ(Filter::parse(typo).error().message,
+            "position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
   for (const char* text : {"age>soon", "age~2h", "header.=1", "json.=1", "x"}) {
     const std::vector<std::string> one = {text};
     EXPECT_FALSE(Filter::parse(one)) << text;

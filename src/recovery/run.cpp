@@ -51,6 +51,7 @@ Run::Run(Parts parts, Options options)
              .user = options_.user,
              .persistent = options_.persistent,
              .keep_expiration = options_.keep_expiration},
+      target_marks_(marks_),
       memory_(copies_in_doubt(options_.window)),
       earlier_(parts_.earlier.confirmed.size() + parts_.earlier.in_doubt.size()) {
   for (const Identity& identity : parts_.earlier.confirmed)
@@ -59,7 +60,11 @@ Run::Run(Parts parts, Options options)
     earlier_.note(identity, {.copy = Memory::Copy::unknown});
   summary_.run = options_.rules.run;
   summary_.queue = options_.queue;
+  summary_.to_place = options_.to_place;
+  if (parts_.to) target_marks_.user = options_.to_user;
   summary_.dry = options_.dry;
+  summary_.restores = parts_.restored != nullptr;
+  summary_.discards = options_.rules.routes.to == Routes::To::nowhere;
   summary_.parks_all = options_.rules.routes.to == Routes::To::review;
 }
 
@@ -120,6 +125,7 @@ void Run::take(ports::Delivery delivery) {
       entry.delivery = std::move(delivery);
       keep(std::move(entry));
       return count_taken();
+    case discard: entry.purpose = Entry::Purpose::discard; break;
     case recover: break;
   }
   bring_back(std::move(entry), std::move(delivery));
@@ -133,17 +139,19 @@ bool Run::has_a_time_of_death(const ports::Message& message) {
 // A message that is to go back to work; unless its copy is there already.
 void Run::bring_back(Entry entry, ports::Delivery delivery) {
   entry.delivery = std::move(delivery);
-  entry.identity = identity_of(entry.delivery.message, entry.to);
+  entry.identity = copy_identity(entry);
   if (is_done_already(entry)) return;
   const bool is_new = !entry.counted;
   enqueue(std::move(entry));
   if (is_new) count_taken();
+  if (is_new) count_trial();
 }
 
 // Whether a copy of this run, or of one before, is where this one would go: then the message is
 // only removed. It is so only for sure if it cannot be another that looks the same: it has an id,
 // and the broker itself has written down when it died.
 bool Run::is_done_already(Entry& entry) {
+  if (was_restored(entry)) return true;
   const ports::Delivery& delivery = entry.delivery;
   const auto seen = memory_.find(entry.identity);
   entry.redelivered = delivery.redelivered && !seen;  // and not to this run
@@ -157,8 +165,10 @@ bool Run::is_done_already(Entry& entry) {
   }
   if (known) {
     const bool is_there = known->copy == Memory::Copy::confirmed;
+    entry.stored = ours && !known->ambiguous;
     const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
     if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
+      if (!store({&entry, 1})) return true;  // the run is over, and it stays
       ++summary_.recognised;
       if (ours) ++recognised_ours_;
       note({.event = "recognised",
@@ -189,12 +199,19 @@ void Run::count_taken() {
   if (options_.limit && taken_ >= *options_.limit) end(Ended::limit);
 }
 
+void Run::count_trial() {
+  if (options_.trial && ++tried_ == *options_.trial && !ending_) end(Ended::limit);
+}
+
 // Of a dry run. It leaves a message where it is, unless that wears it out: to be looked at and
 // handed back once more may be the end of it.
 void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&& delivery) {
   if (decision.what == Decision::What::kept_again) return hold_again(letter, std::move(delivery));
   plan_.note(letter, decision);
-  if (decision.what == Decision::What::recover) ++summary_.planned;
+  parts_.observer.looked(letter);
+  const bool leaves =
+      decision.what == Decision::What::recover || decision.what == Decision::What::discard;
+  if (leaves) ++summary_.planned;
   if (decision.what == Decision::What::pass) ++held_.passed;
   if (decision.what == Decision::What::skip) held_.skipped.add(decision.why);
   ++held_.held;
@@ -251,7 +268,8 @@ void Run::leave(Entry entry) {
         .id = &entry.delivery.message.message_id,
         .key = entry.failed ? &entry.identity : nullptr,
         .type = entry.type,
-        .reason = entry.why});
+        .reason = entry.why,
+        .entry = entry_of(entry)});
   progressed();
 }
 
@@ -289,16 +307,23 @@ void Run::pump() {
 
 // After their lines of the journal: a run that is killed then leaves word of what it has sent.
 void Run::send_all(std::vector<Entry> batch) {
+  if (!store(batch)) batch = without_what_was_not_stored(std::move(batch));
   if (parts_.journal) {
     for (const Entry& entry : batch) {
-      if (entry.identity != Identity()) note({.event = "sending", .key = &entry.identity});
+      const bool is_sent = entry.purpose != Entry::Purpose::discard;
+      if (is_sent && entry.identity != Identity())
+        note({.event = "sending", .key = &entry.identity, .entry = entry_of(entry)});
     }
     write_journal();
   }
   for (Entry& entry : batch) {
     // The journal could not be written, and that is the end of the run.
     const bool stays = ending_ && !finishes_waiting_ && !is_last(entry);
-    if (!stays) send(std::move(entry));
+    if (stays) continue;
+    if (entry.purpose == Entry::Purpose::discard)
+      discard(std::move(entry));
+    else
+      send(std::move(entry));
   }
 }
 
@@ -324,12 +349,13 @@ void Run::send(Entry entry) {
   switch (entry.purpose) {
     case Entry::Purpose::recover:
       outgoing.to = entry.to;
-      outgoing.message = recovered_copy(read_letter(entry.delivery), marks_);
+      outgoing.message = recovered_copy(read_letter(entry.delivery), target_marks_);
       break;
     case Entry::Purpose::park:
       outgoing.to = {.routing_key = options_.park};
       outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
       break;
+    case Entry::Purpose::discard: break;  // is not sent
     case Entry::Purpose::renew:
       outgoing.to = {.routing_key = options_.queue};
       outgoing.message = kept_copy(entry.delivery.message, marks_, entry.why);
@@ -338,9 +364,9 @@ void Run::send(Entry entry) {
   if (std::exchange(entry.doubt, false)) ++summary_.duplicates;
   if (std::exchange(entry.unknown, false)) --doubts_;
   const ports::DeliveryTag tag = entry.tag();
+  ports::Broker& to = entry.purpose == Entry::Purpose::recover ? target() : parts_.broker;
   in_flight_.emplace(tag, std::move(entry));
-  parts_.broker.publish(std::move(outgoing),
-                        [this, tag](const ports::Sent& result) { sent(tag, result); });
+  to.publish(std::move(outgoing), [this, tag](const ports::Sent& result) { sent(tag, result); });
 }
 
 void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
@@ -365,6 +391,7 @@ void Run::confirmed(Entry entry) {
   backoff_ = {};
   switch (entry.purpose) {
     case Entry::Purpose::recover: count_recovered(entry); break;
+    case Entry::Purpose::discard: break;
     case Entry::Purpose::park:
       if (!entry.counted) ++summary_.parked;
       count_kept_elsewhere(entry, "parked");
@@ -386,7 +413,8 @@ void Run::count_kept_elsewhere(const Entry& entry, std::string_view event) {
         .id = &entry.delivery.message.message_id,
         .key = entry.identity == Identity() ? nullptr : &entry.identity,
         .type = entry.type,
-        .reason = entry.why});
+        .reason = entry.why,
+        .entry = entry_of(entry)});
 }
 
 void Run::count_recovered(const Entry& entry) {
@@ -399,7 +427,8 @@ void Run::count_recovered(const Entry& entry) {
         .id = &entry.delivery.message.message_id,
         .key = &entry.identity,
         .type = entry.type,
-        .to = &entry.to});
+        .to = &entry.to,
+        .entry = entry_of(entry)});
 }
 
 // No queue wants it, or the broker does not: the message stays (V2).
@@ -411,12 +440,13 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
     case Entry::Purpose::recover:
       entry.failed = true;
       entry.why = result.fate == Fate::returned
-                      ? unroutable(entry.to)
-                      : quoted(to_text(entry.to)) + " refuses it: " + what;
+                      ? unroutable(entry.to) + at_target()
+                      : quoted(to_text(entry.to)) + at_target() + " refuses it: " + what;
       warn(Warning::Kind::failed, name_of(entry.delivery.message) + " is kept: " + entry.why);
       // Of several queues behind an exchange one may have refused it, and another has it.
       if (result.fate == Fate::refused && !entry.to.exchange.empty()) ++summary_.duplicates;
       return keep(std::move(entry));
+    case Entry::Purpose::discard: return;
     case Entry::Purpose::park:
       warn(Warning::Kind::queue, "the review queue " + quoted(options_.park) + " does not take " +
                                      name_of(entry.delivery.message) + ": it stays");
@@ -458,10 +488,16 @@ void Run::in_trouble(Entry entry, const ports::Sent& result) {
   if (ending_ && !finishes_waiting_ && !is_last(entry)) {
     return;  // it stays, and the next run sends it again
   }
+  if (ending_ && !finishes_waiting_ && parts_.to && entry.purpose == Entry::Purpose::recover) {
+    return rescue(std::move(entry.delivery), entry.deliveries);  // here, without the other broker
+  }
   troubled_.emplace(tag, std::move(entry));
   if (std::exchange(backing_off_, true)) return;
   if (failures_ == 0) {
-    warn(Warning::Kind::connection, "messages cannot be sent now: " + result.error.message);
+    const bool recovers = entry.purpose == Entry::Purpose::recover;
+    warn(Warning::Kind::connection, "messages cannot be sent now" +
+                                        (recovers ? at_target() : std::string()) + ": " +
+                                        result.error.message);
   }
   backoff_ = broker_wait().next({.retry = ++failures_, .previous = backoff_}, parts_.random);
   if (is_refused) refused_for_ += backoff_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "ports/broker.hpp"
 #include "ports/loop.hpp"
+#include "recovery/backup.hpp"
 #include "recovery/copy.hpp"
 #include "recovery/decision.hpp"
 #include "recovery/ending.hpp"
@@ -32,14 +34,20 @@ struct Options {
   std::string place = {};  // it and its broker, for the journal
   Rules rules = {};        // its run id names this run
   std::string user = {};   // that we are at the broker
+  // The other broker that messages are brought back to, for people, and who we are there; empty:
+  // the same.
+  std::string to_place = {};
+  std::string to_user = {};
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
   std::size_t window = 2000;
   std::optional<std::uint64_t> limit = {};  // most messages that are brought back
-  double rate = 0;                          // a second; 0: as fast as it goes
-  bool dry = false;                         // look, and leave all as it is
-  std::string park = {};                    // the queue for what is kept; empty: where it is
-  bool persistent = false;                  // make copies persistent, whatever the original was
-  bool keep_expiration = false;             // copies expire as their originals did
+  // Most messages that are sent to be recovered, however many are kept: the first step of a canary.
+  std::optional<std::uint64_t> trial = {};
+  double rate = 0;               // a second; 0: as fast as it goes
+  bool dry = false;              // look, and leave all as it is
+  std::string park = {};         // the queue for what is kept; empty: where it is
+  bool persistent = false;       // make copies persistent, whatever the original was
+  bool keep_expiration = false;  // copies expire as their originals did
   // What is left in the queue is returned, which some queues count. At this count it is put at the
   // end of the queue as a new message instead; earlier, if the queue's limit says so (returns.hpp).
   std::int64_t renew_at = 3;
@@ -64,8 +72,10 @@ class Observer {
   virtual ~Observer() = default;
 
   virtual void found(std::uint64_t messages) = 0;
-  virtual void warned(const Warning& warning) = 0;  // of kept messages, only the first few
-  virtual void moved(const Summary& so_far) = 0;    // several times a second
+  virtual void warned(const Warning& warning) = 0;   // of kept messages, only the first few
+  virtual void moved(const Summary& so_far) = 0;     // several times a second
+  virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
+  virtual void looked(const Letter& /*letter*/) {}   // of a dry run: at each message
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
@@ -91,11 +101,21 @@ class Run final : private ports::Receiver {
     Random& random;
     Observer& observer;
     Journal* journal = nullptr;
-    EarlierCopies earlier = {};  // of runs that did not end cleanly
+    Backup* backup = nullptr;                   // of all that leaves the queue, before it does
+    const RestoredEntries* restored = nullptr;  // of a restore: what was restored before
+    EarlierCopies earlier = {};                 // of runs that did not end cleanly
+    // Where messages are brought back to; none: the same broker. What is parked or renewed stays at
+    // the first.
+    ports::Broker* to = nullptr;
   };
   struct Outcome {
     Summary summary = {};
     Plan plan = {};  // of a dry run
+    // Of those kept and not chosen: what was parked or renewed, and so is not met again by a run of
+    // the same id.
+    Counts failed_for_good = {};
+    Counts skipped_for_good = {};
+    std::uint64_t passed_for_good = 0;
   };
 
   Run(Parts parts, Options options);
@@ -120,8 +140,9 @@ class Run final : private ports::Receiver {
   struct Entry {
     enum class Purpose : std::uint8_t {
       recover,
-      park,   // into the review queue
-      renew,  // to the end of its own queue
+      discard,  // nowhere
+      park,     // into the review queue
+      renew,    // to the end of its own queue
     };
     ports::Delivery delivery = {};
     Purpose purpose = Purpose::recover;
@@ -136,6 +157,7 @@ class Run final : private ports::Receiver {
     bool doubt = false;        // a copy may be there already
     bool counted = false;      // as recovered, before
     bool redelivered = false;  // it was delivered before, and not to this run
+    bool stored = false;       // in the backup
     bool unknown = false;      // a copy of this run was sent, and nobody knows what became of it
     std::string why = {};      // of what is kept
 
@@ -157,7 +179,11 @@ class Run final : private ports::Receiver {
   void unreadable(const std::string& why) override;
 
   // Before the first message.
-  void check_queues(std::vector<std::string> queues);
+  struct NeededQueue {
+    ports::Broker& at;
+    std::string name;
+  };
+  void check_queues(std::vector<NeededQueue> queues);
   void check_returns();
   void prove_publishing(int times);
   void begin_consuming();
@@ -172,10 +198,17 @@ class Run final : private ports::Receiver {
   void put_elsewhere(Entry entry, Entry::Purpose purpose, const std::string& queue);
   [[nodiscard]] static bool has_a_time_of_death(const ports::Message& message);
   void count_taken();
+  void count_trial();
   void hold_again(const Letter& letter, ports::Delivery delivery);
   void keep(Entry entry);
   void leave(Entry entry);
   void enqueue(Entry entry);
+
+  // The backup (run_backup.cpp).
+  [[nodiscard]] bool store(std::span<Entry> entries);
+  [[nodiscard]] std::vector<Entry> without_what_was_not_stored(std::vector<Entry> batch);
+  [[nodiscard]] bool was_restored(Entry& entry);
+  [[nodiscard]] std::uint64_t entry_of(const Entry& entry) const;
 
   // Of queues that destroy what is returned too often.
   [[nodiscard]] bool is_last(const Entry& entry) const;
@@ -193,6 +226,7 @@ class Run final : private ports::Receiver {
   void pump();
   void send_all(std::vector<Entry> batch);
   void send(Entry entry);
+  void discard(Entry entry);
   void sent(ports::DeliveryTag tag, const ports::Sent& sent);
   void sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& sent);
   void confirmed(Entry entry);
@@ -216,6 +250,10 @@ class Run final : private ports::Receiver {
   [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] bool may_send(SteadyTime now);
   void progressed();
+  // Where messages are brought back to.
+  [[nodiscard]] ports::Broker& target() const { return parts_.to ? *parts_.to : parts_.broker; }
+  [[nodiscard]] std::string at_target() const;
+  [[nodiscard]] Identity copy_identity(const Entry& entry) const;
 
   // The end.
   void end(Ended why, std::optional<Error> error = {});
@@ -239,6 +277,7 @@ class Run final : private ports::Receiver {
   const Parts parts_;
   const Options options_;
   const Marks marks_;
+  Marks target_marks_;
   std::move_only_function<void(Outcome)> done_;
 
   std::optional<ports::ConsumerId> consumer_;
@@ -255,9 +294,11 @@ class Run final : private ports::Receiver {
   std::deque<Entry> put_aside_;  // must not be returned, and the queue takes no new copy of them
   std::vector<ports::DeliveryTag> to_acknowledge_;
   std::string journal_lines_;
+  bool backup_begun_ = false;
   bool settling_ = false;
   std::uint64_t taken_ = 0;  // to be recovered or kept, whatever came of it: what a limit limits
-  int failures_ = 0;         // to send, in a row
+  std::uint64_t tried_ = 0;
+  int failures_ = 0;  // to send, in a row
   Duration backoff_{};
   Duration refused_for_{};  // waited because of refusals, since a connection was last lost
   bool backing_off_ = false;

@@ -36,10 +36,10 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
                (depth->consumers == 1 ? " other consumer" : " other consumers") +
                ": messages that are delivered there are not counted");
     }
-    std::vector<std::string> queues;
-    if (!options_.park.empty()) queues.push_back(options_.park);
+    std::vector<NeededQueue> queues;
+    if (!options_.park.empty()) queues.push_back({parts_.broker, options_.park});
     if (options_.rules.routes.to == Routes::To::queue && !options_.dry) {
-      queues.push_back(options_.rules.routes.queue);
+      queues.push_back({target(), options_.rules.routes.queue});
     }
     check_queues(std::move(queues));
   });
@@ -51,16 +51,20 @@ void Run::note_found(std::uint64_t messages) {
 }
 
 // Those that everything goes to must be there before anything is begun.
-void Run::check_queues(std::vector<std::string> queues) {
+void Run::check_queues(std::vector<NeededQueue> queues) {
   if (queues.empty()) return check_returns();
-  const std::string queue = std::move(queues.back());
+  const NeededQueue queue = std::move(queues.back());
   queues.pop_back();
-  parts_.broker.depth(queue,
-                      [this, queues = std::move(queues)](Result<ports::Depth> depth) mutable {
-                        if (ending_) return;
-                        if (!depth) return end(Ended::failed, std::move(depth).error());
-                        check_queues(std::move(queues));
-                      });
+  const bool is_elsewhere = &queue.at != &parts_.broker;
+  queue.at.depth(queue.name, [this, is_elsewhere,
+                              queues = std::move(queues)](Result<ports::Depth> depth) mutable {
+    if (ending_) return;
+    last_progress_ = parts_.clock.now();
+    if (depth) return check_queues(std::move(queues));
+    Error error = std::move(depth).error();
+    if (is_elsewhere) error.message += at_target();
+    end(Ended::failed, std::move(error));
+  });
 }
 
 void Run::check_returns() {
@@ -116,8 +120,8 @@ void Run::begin_consuming() {
     if (ending_) return;
   }
   std::size_t ahead = std::max<std::size_t>(1, options_.window);
-  if (options_.limit) {
-    ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *options_.limit)));
+  for (const auto& most : {options_.limit, options_.trial}) {
+    if (most) ahead = std::min(ahead, static_cast<std::size_t>(std::max<std::uint64_t>(1, *most)));
   }
   // What is handed out and waits for its turn is kept from others: a few seconds' worth will do. It
   // is returned when the run ends: where that is counted, half a second's worth.
@@ -130,6 +134,20 @@ void Run::begin_consuming() {
   consumer_ = parts_.broker.consume(
       {.queue = options_.queue, .prefetch = window_.size(), .most_bytes = options_.most_bytes},
       *this);
+}
+
+// Another broker.
+
+// A copy at one broker says nothing of another.
+Identity Run::copy_identity(const Entry& entry) const {
+  if (!parts_.to) return identity_of(entry.delivery.message, entry.to);
+  return identity_of(entry.delivery.message,
+                     {.exchange = options_.to_place + '\n' + entry.to.exchange,
+                      .routing_key = entry.to.routing_key});
+}
+
+std::string Run::at_target() const {
+  return parts_.to ? " at " + options_.to_place : "";
 }
 
 // The connection.
@@ -171,7 +189,8 @@ void Run::interrupted(const Error& why) {
   }
   in_flight_.clear();
   // What was done with is not taken again.
-  taken_ = summary_.recovered.total() + gone_.failed.total() + gone_.skipped.total() + under_way;
+  taken_ = summary_.recovered.total() + summary_.discarded + gone_.failed.total() +
+           gone_.skipped.total() + under_way;
   rescue_what_was_lost();
   to_acknowledge_.clear();
   held_ = {};
@@ -353,6 +372,7 @@ void Run::check_targets(std::vector<Plan::Target> targets) {
     summary_.planned -= std::min(summary_.planned, summary_.would_fail);
     return ask_what_is_left();
   }
+  ports::Broker& to = this->target();
   const Plan::Target target = std::move(targets.back());
   targets.pop_back();
   auto next = [this, target, targets = std::move(targets)](std::optional<bool> is_there) mutable {
@@ -360,16 +380,15 @@ void Run::check_targets(std::vector<Plan::Target> targets) {
     check_targets(std::move(targets));
   };
   if (target.is_exchange) {
-    return parts_.broker.find_exchange(target.name,
-                                       [next = std::move(next)](const Result<bool>& found) mutable {
-                                         next(found ? std::optional(*found) : std::nullopt);
-                                       });
+    return to.find_exchange(target.name,
+                            [next = std::move(next)](const Result<bool>& found) mutable {
+                              next(found ? std::optional(*found) : std::nullopt);
+                            });
   }
-  parts_.broker.depth(target.name,
-                      [next = std::move(next)](const Result<ports::Depth>& depth) mutable {
-                        const bool is_known = depth || depth.error().code == ErrorCode::not_found;
-                        next(is_known ? std::optional(depth.has_value()) : std::nullopt);
-                      });
+  to.depth(target.name, [next = std::move(next)](const Result<ports::Depth>& depth) mutable {
+    const bool is_known = depth || depth.error().code == ErrorCode::not_found;
+    next(is_known ? std::optional(depth.has_value()) : std::nullopt);
+  });
 }
 
 // A queue takes some time until what was returned is counted; so it is asked until all that was
@@ -414,7 +433,7 @@ void Run::reconcile() {
 
 // Out of the queue, by this run.
 std::uint64_t Run::gone() const {
-  return summary_.recovered.total() + summary_.parked + summary_.recognised -
+  return summary_.recovered.total() + summary_.discarded + summary_.parked + summary_.recognised -
          std::min(recognised_ours_, summary_.recognised);
 }
 
@@ -432,7 +451,11 @@ void Run::finish() {
   }
   parts_.observer.moved(summary_);
   auto done = std::move(done_);
-  done({std::move(summary_), std::move(plan_)});
+  done({.summary = std::move(summary_),
+        .plan = std::move(plan_),
+        .failed_for_good = std::move(gone_.failed),
+        .skipped_for_good = std::move(gone_.skipped),
+        .passed_for_good = gone_.passed});
 }
 
 }  // namespace holdfast::recovery

@@ -33,6 +33,7 @@ std::string_view to_string(Ended ended) noexcept {
     case Ended::empty: return "empty";
     case Ended::caught_up: return "caught up";
     case Ended::limit: return "limit";
+    case Ended::canary: return "canary";
     case Ended::idle: return "idle";
     case Ended::total: return "total";
     case Ended::stall: return "stall";
@@ -48,6 +49,7 @@ std::string_view sentence_of(Ended ended) noexcept {
     case Ended::caught_up:
       return "everything found at the start was handled; newer messages are left";
     case Ended::limit: return "as many as were asked for (--limit)";
+    case Ended::canary: return "its canary has failed, and the rest stays (--canary)";
     case Ended::idle: return "no message came for too long (--idle)";
     case Ended::total: return "its time is over (--total)";
     case Ended::stall: return "no progress for too long (--stall)";
@@ -58,7 +60,7 @@ std::string_view sentence_of(Ended ended) noexcept {
 }
 
 bool Summary::all_done() const {
-  if (ended == Ended::failed || error) return false;
+  if (ended == Ended::failed || ended == Ended::canary || error) return false;
   // Half a plan is none.
   if (vanished > 0) return false;
   if (dry) {

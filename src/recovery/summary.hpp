@@ -41,6 +41,7 @@ enum class Ended : std::uint8_t {
   empty,      // there was nothing any more, for as long as that is to be so
   caught_up,  // all that was there at the start was seen, and what came for a while after
   limit,      // as many as were asked for
+  canary,     // its canary has failed, and the rest stays
   idle,       // nothing came, though the queue was not seen empty
   total,      // its time is over
   stall,      // nothing got on
@@ -52,15 +53,27 @@ enum class Ended : std::uint8_t {
 // A sentence for people.
 [[nodiscard]] std::string_view sentence_of(Ended ended) noexcept;
 
+// What became of those that were recovered first, to see how they fare.
+struct CanaryReport {
+  std::uint64_t messages = 0;
+  Duration watched = {};
+  Counts came_back = {};        // by what they had died of
+  std::string stopped_by = {};  // for people; empty: nothing, and the rest was recovered as well
+};
+
 // V9: what became of the messages.
 struct Summary {
   std::string run = {};    // its id
   std::string queue = {};  // the dead-letter queue
+  std::string to_place = {};  // the other broker that messages went to; empty: the same
   bool dry = false;
+  bool restores = false;        // from a backup, which stays as it is
+  bool discards = false;        // that is what was asked for
   bool parks_all = false;       // that is what was asked for
   bool counts_returns = false;  // the queue does, and may have a limit
   Ended ended = Ended::empty;
   std::optional<Error> error = {};
+  std::optional<CanaryReport> canary = {};
   std::optional<std::uint64_t> found = {};  // at the start
   std::optional<std::uint64_t> left = {};   // at the end; nothing: it could not be asked
   // found + arrived = what has left the queue by this run + vanished + left.
@@ -72,6 +85,7 @@ struct Summary {
   Counts failed = {};            // by target; kept
   Counts skipped = {};           // by reason; kept
   std::uint64_t passed = 0;      // not chosen; left where they are
+  std::uint64_t discarded = 0;   // removed, and sent nowhere
   std::uint64_t parked = 0;      // of failed and skipped: put into the review queue
   std::uint64_t renewed = 0;     // of those left: put at the end of the queue, as new messages
   std::uint64_t recognised = 0;  // were there already, by the journal or after a lost connection
@@ -82,14 +96,14 @@ struct Summary {
   std::uint64_t transient = 0;  // of recovered: not persistent, as their originals
   std::uint64_t interruptions = 0;
   bool cut_short = false;        // the connection was lost while the last ones were under way
-  std::uint64_t planned = 0;     // of a dry run: would be recovered
+  std::uint64_t planned = 0;     // of a dry run: would be recovered, or discarded
   std::uint64_t would_fail = 0;  // of a dry run: their target is not there
   Duration took = {};            // from the start to the end
   Duration worked = {};          // until the last message was settled
 
   [[nodiscard]] std::uint64_t kept() const { return failed.total() + skipped.total(); }
   [[nodiscard]] bool did_anything() const {
-    return recovered.total() + kept() + passed + recognised + planned + would_fail > 0;
+    return recovered.total() + discarded + kept() + passed + recognised + planned + would_fail > 0;
   }
   // Everything that was asked for is done: exit code 0.
   [[nodiscard]] bool all_done() const;

@@ -68,6 +68,24 @@ constexpr auto kInfos = std::to_array<MetricInfo>({
      "1 for the state that the breaker of a dependency is in."},
     {"holdfast_breaker_changes_total", "counter", "dependency, to",
      "How often the breaker of a dependency went to a state."},
+    {"holdfast_broker_connected", "gauge", "broker",
+     "1 while the broker can be reached, 0 while it cannot or nobody has connected yet."},
+    {"holdfast_broker_blocked", "gauge", "broker",
+     "1 while the broker takes no messages, being short of memory or disk."},
+    {"holdfast_broker_connections_lost_total", "counter", "broker",
+     "Connections to the broker that were up and were lost."},
+    {"holdfast_broker_publish_retries_total", "counter", "queue",
+     "Messages of a carried queue that were sent to its broker once more, having not been "
+     "confirmed."},
+    {"holdfast_dead_letter_queue_messages", "gauge", "broker, queue",
+     "Messages that wait in a broker's dead-letter queue; absent while that cannot be read."},
+    {"holdfast_recovery_runs_started_total", "counter", "recovery, queue",
+     "Runs of a scheduled recovery that were begun."},
+    {"holdfast_recovery_runs_ended_total", "counter", "recovery, queue, outcome",
+     "Runs that have ended, by why: empty, caught_up, limit, idle, total, stall, asked or failed."},
+    {"holdfast_recovery_messages_total", "counter", "recovery, queue, outcome",
+     "Messages that runs have recovered, or kept as failed or skipped; what stays is counted by "
+     "each run."},
     {"holdfast_alert_firing", "gauge", "alert", "1 while a built-in alert holds."},
     {"holdfast_http_requests_total", "counter", "method, route, status",
      "Requests that were answered; of those that no route took, method and route are empty."},
@@ -223,6 +241,41 @@ void add_breakers(Text& text, const Scrape& scrape) {
   }
 }
 
+void add_brokers(Text& text, const Watch& watch) {
+  for (const BrokerSeen& broker : watch.brokers().all()) {
+    const Labels labels = {{"broker", broker.about.place}};
+    text.count("holdfast_broker_connected", broker.is_connected ? 1 : 0, labels);
+    text.count("holdfast_broker_blocked", broker.blocked_since ? 1 : 0, labels);
+    text.count("holdfast_broker_connections_lost_total", static_cast<double>(broker.lost), labels);
+  }
+  for (const auto& [queue, count] : watch.publish_retries()) {
+    text.count("holdfast_broker_publish_retries_total", static_cast<double>(count),
+               {{"queue", queue}});
+  }
+  for (const BrokerStates::Depth& depth : watch.brokers().depths()) {
+    text.count("holdfast_dead_letter_queue_messages", static_cast<double>(depth.messages),
+               {{"broker", depth.place}, {"queue", depth.queue}});
+  }
+}
+
+void add_recoveries(Text& text, const RecoveryCounts& recoveries) {
+  using Fate = RecoveryCounts::Fate;
+  for (const auto& [name, of] : recoveries.all()) {
+    text.count("holdfast_recovery_runs_started_total", static_cast<double>(of.started),
+               {{"recovery", name}, {"queue", of.queue}});
+    for (const auto& [outcome, count] : of.ended) {
+      text.count("holdfast_recovery_runs_ended_total", static_cast<double>(count),
+                 {{"recovery", name}, {"queue", of.queue}, {"outcome", label_of(outcome)}});
+    }
+    for (std::size_t i = 0; i < RecoveryCounts::kFates; ++i) {
+      text.count("holdfast_recovery_messages_total", static_cast<double>(of.messages[i]),
+                 {{"recovery", name},
+                  {"queue", of.queue},
+                  {"outcome", RecoveryCounts::to_string(static_cast<Fate>(i))}});
+    }
+  }
+}
+
 void add_http(Text& text, const Scrape& scrape) {
   for (const auto& [answer, count] : scrape.watch.answers()) {
     const auto& [method, route, status] = answer;
@@ -248,6 +301,8 @@ std::string metrics_text(const Scrape& scrape) {
   add_retentions(text, scrape.watch);
   text.add("holdfast_store_batch_size", histogram(scrape.watch.batches(), {}));
   add_breakers(text, scrape);
+  add_brokers(text, scrape.watch);
+  add_recoveries(text, scrape.watch.recoveries());
   for (std::size_t i = 0; i < kAlertKinds; ++i) {
     const auto kind = static_cast<AlertKind>(i);
     const bool fires = std::ranges::any_of(scrape.watch.firing(),

@@ -84,6 +84,66 @@ TEST_F(MetricsTest, shows_only_so_many_queues) {
   EXPECT_THAT(out, Not(HasSubstr("{queue=\"q249\"")));
 }
 
+TEST_F(MetricsTest, tell_of_brokers_as_one_however_many_users_are_there) {  // T9
+  using ports::BrokerWay;
+  const BrokerState::About about{.place = "amqp://mq/%2f", .name = "RabbitMQ at mq:5672"};
+  const auto one = watch.brokers().add(about);
+  const auto other = watch.brokers().add(about);
+  EXPECT_THAT(text(), HasSubstr("holdfast_broker_connected{broker=\"amqp://mq/%2f\"} 0\n"));
+  one->connected(BrokerWay::consume);
+  other->connected(BrokerWay::consume);
+  EXPECT_THAT(text(), HasSubstr("holdfast_broker_connected{broker=\"amqp://mq/%2f\"} 1\n"));
+  one->disconnected(BrokerWay::consume, {}, true);
+  other->blocked(true);
+  watch.expect_publishing("calm");
+  watch.publish_retried("mail", 3);
+  watch.publish_retried("mail", 2);
+  watch.brokers().set_depth("amqp://mq/%2f", "mail.dlq", 119762);
+  const std::string out = text();
+  for (const char* line :
+       {"holdfast_broker_connected{broker=\"amqp://mq/%2f\"} 0\n",
+        "holdfast_broker_blocked{broker=\"amqp://mq/%2f\"} 1\n",
+        "holdfast_broker_connections_lost_total{broker=\"amqp://mq/%2f\"} 1\n",
+        "holdfast_broker_publish_retries_total{queue=\"calm\"} 0\n",
+        "holdfast_broker_publish_retries_total{queue=\"mail\"} 5\n",
+        "holdfast_dead_letter_queue_messages{broker=\"amqp://mq/%2f\",queue=\"mail.dlq\"} "
+        "119762\n"}) {
+    EXPECT_THAT(out, HasSubstr(line));
+  }
+  clock.advance(BrokerStates::kDepthLasts + 1s);
+  EXPECT_THAT(text(), Not(HasSubstr("mail.dlq")));
+}
+
+TEST_F(MetricsTest, tell_of_recoveries_that_the_configuration_has) {  // V9, T9
+  const std::array<std::string_view, 2> outcomes = {"caught up", "failed"};
+  watch.recoveries().expect({{"nightly", "app.dlq"}}, outcomes);
+  watch.recoveries().started("nightly");
+  watch.recoveries().ended("nightly", "caught up", {7, 1, 2});
+  watch.recoveries().started("nightly");
+  watch.recoveries().ended("gone", "empty", {1, 1, 1});
+  std::string out = text();
+  for (const char* line :
+       {"holdfast_recovery_runs_started_total{recovery=\"nightly\",queue=\"app.dlq\"} 2\n",
+        "holdfast_recovery_runs_ended_total{recovery=\"nightly\",queue=\"app.dlq\",outcome="
+        "\"caught_up\"} 1\n",
+        "holdfast_recovery_runs_ended_total{recovery=\"nightly\",queue=\"app.dlq\",outcome="
+        "\"failed\"} 0\n",
+        "holdfast_recovery_messages_total{recovery=\"nightly\",queue=\"app.dlq\",outcome="
+        "\"recovered\"} 7\n",
+        "holdfast_recovery_messages_total{recovery=\"nightly\",queue=\"app.dlq\",outcome="
+        "\"failed\"} 1\n",
+        "holdfast_recovery_messages_total{recovery=\"nightly\",queue=\"app.dlq\",outcome="
+        "\"skipped\"} 2\n"}) {
+    EXPECT_THAT(out, HasSubstr(line));
+  }
+  EXPECT_THAT(out, Not(HasSubstr("gone")));
+  watch.recoveries().expect({{"nightly", "other.dlq"}}, outcomes);
+  out = text();
+  EXPECT_THAT(out, HasSubstr("holdfast_recovery_runs_started_total{recovery=\"nightly\",queue="
+                             "\"other.dlq\"} 0\n"));
+  EXPECT_THAT(out, Not(HasSubstr("app.dlq")));
+}
+
 TEST_F(MetricsTest, the_page_names_every_metric_and_no_other) {
   std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/metrics.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

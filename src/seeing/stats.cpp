@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "seeing/readiness.hpp"
 #include "seeing/seconds.hpp"
 #include "wire/json_writer.hpp"
 
@@ -96,6 +97,20 @@ void write_expiring(JsonWriter& writer, const Watch& watch) {
   writer.end_array();
 }
 
+void write_brokers(JsonWriter& writer, const Watch& watch) {
+  writer.key("brokers").begin_array();
+  for (const BrokerSeen& broker : watch.brokers().all()) {
+    writer.begin_object().key("broker").text(broker.about.place);
+    writer.key("name").text(broker.about.name).key("connected").boolean(broker.is_connected);
+    writer.key("blocked").boolean(broker.blocked_since.has_value());
+    if (const auto problem = problem_of(broker)) {
+      writer.key("since").time(problem->since).key("text").text(problem->text);
+    }
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
 void write_store(JsonWriter& writer, const Watch& watch) {
   // No more of its URL: others have passwords in them.
   const std::string& url = watch.store();
@@ -133,6 +148,7 @@ std::string stats_json(const Watch& watch, const ports::Count::Answer& queues,
   writer.end_array();
   write_checks(writer, watch.checks());
   write_expiring(writer, watch);
+  write_brokers(writer, watch);
   write_store(writer, watch);
   writer.end_object();
   return out;

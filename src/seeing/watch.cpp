@@ -10,7 +10,8 @@ Watch::Watch(Clock& clock, Options options)
       began_(clock.now()),
       began_wall_(clock.wall_now()),
       events_(options.keep_events, std::move(options.life)),
-      chronicle_(began_, began_wall_) {
+      chronicle_(began_, began_wall_),
+      brokers_(clock) {
   sample();
 }
 
@@ -39,6 +40,12 @@ void Watch::breaker_changed(const Breaker::Change& change) noexcept {
 
 void Watch::stored(std::size_t requests) noexcept {
   batches_.add(static_cast<double>(requests));
+}
+
+void Watch::publish_retried(std::string_view queue, std::size_t messages) noexcept {
+  auto found = publish_retries_.find(queue);
+  if (found == publish_retries_.end()) found = publish_retries_.emplace(queue, 0).first;
+  found->second += messages;
 }
 
 void Watch::expiring(const engine::Expiring& expiring) noexcept {

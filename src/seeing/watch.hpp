@@ -12,9 +12,11 @@
 
 #include "engine/observer.hpp"
 #include "seeing/alert_rule.hpp"
+#include "seeing/broker_states.hpp"
 #include "seeing/chronicle.hpp"
 #include "seeing/event_log.hpp"
 #include "seeing/history.hpp"
+#include "seeing/recovery_counts.hpp"
 #include "seeing/tally.hpp"
 
 namespace holdfast::seeing {
@@ -36,6 +38,7 @@ class Watch final : public engine::Observer {
   void configured(const ports::Configure& settings) noexcept override;
   void breaker_changed(const Breaker::Change& change) noexcept override;
   void stored(std::size_t requests) noexcept override;
+  void publish_retried(std::string_view queue, std::size_t messages) noexcept override;
   void expiring(const engine::Expiring& expiring) noexcept override;
   void expired(const engine::Expired& expired) noexcept override;
   void not_spilled(core::State state) noexcept override;
@@ -51,6 +54,11 @@ class Watch final : public engine::Observer {
   [[nodiscard]] EventLog& events() noexcept { return events_; }
   [[nodiscard]] Chronicle& chronicle() noexcept { return chronicle_; }
   [[nodiscard]] const Chronicle& chronicle() const noexcept { return chronicle_; }
+
+  [[nodiscard]] BrokerStates& brokers() noexcept { return brokers_; }
+  [[nodiscard]] const BrokerStates& brokers() const noexcept { return brokers_; }
+  [[nodiscard]] RecoveryCounts& recoveries() noexcept { return recoveries_; }
+  [[nodiscard]] const RecoveryCounts& recoveries() const noexcept { return recoveries_; }
 
   // Of one queue over the last so much time, or since the start if that is shorter.
   struct Recent {
@@ -84,6 +92,11 @@ class Watch final : public engine::Observer {
 
   using Answers = std::map<std::tuple<std::string, std::string, int>, std::uint64_t, std::less<>>;
   using BreakerChanges = std::map<std::pair<std::string, Breaker::State>, std::uint64_t>;
+  // Of queues that a broker carries.
+  using PublishRetries = std::map<std::string, std::uint64_t, std::less<>>;
+  [[nodiscard]] const PublishRetries& publish_retries() const noexcept { return publish_retries_; }
+  // Known in advance: it is there with a zero.
+  void expect_publishing(const std::string& queue) { publish_retries_.try_emplace(queue); }
   [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
   [[nodiscard]] const BreakerChanges& breaker_changes() const noexcept { return breaker_changes_; }
   [[nodiscard]] const Histogram<kSizes.size()>& batches() const noexcept { return batches_; }
@@ -104,6 +117,9 @@ class Watch final : public engine::Observer {
   EventLog events_;
   Chronicle chronicle_;
   History<QueueTotals> samples_{std::chrono::minutes(15)};
+  BrokerStates brokers_;
+  RecoveryCounts recoveries_;
+  PublishRetries publish_retries_;
   Answers answers_;
   BreakerChanges breaker_changes_;
   Histogram<kSizes.size()> batches_{kSizes};

@@ -40,6 +40,10 @@ Result<void> AlertDesk::set(const config::Alerts& settings) {
   return {};
 }
 
+void AlertDesk::send(std::string json) {
+  if (sender_) sender_->send(std::move(json));
+}
+
 void AlertDesk::look_later() {
   timer_ = parts_.node.loop().after(every_, [this] { look(); });
 }
@@ -75,7 +79,7 @@ void AlertDesk::tell(const seeing::Alert& alert) {
                   {"threshold", alert.threshold}});
   const WallTime now = parts_.watch.now();
   parts_.watch.events().alert(alert.json(), now);
-  if (sender_) sender_->send(alert_message(alert, now, parts_.public_url));
+  send(alert_message(alert, now, parts_.public_url));
 }
 
 }  // namespace holdfast::server

@@ -35,6 +35,10 @@ class AlertDesk {
   // Begins, or goes on, with these settings. Fails, and changes nothing, for a secret that is none.
   [[nodiscard]] Result<void> set(const config::Alerts& settings);
 
+  // Sends a message to the webhook of the configuration as alerts are sent: signed, in their order,
+  // and again and again. Without a webhook, nobody is told.
+  void send(std::string json);
+
  private:
   void look_later();
   void look();

@@ -1,5 +1,6 @@
 #include "server/broker_choice.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -24,10 +25,28 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                 "the URL names no queue: it is the last part, amqp://host/vhost/queue, and the "
                 "vhost / is written %2f");
   }
-  return BrokerPlace{.kind = BrokerPlace::Kind::rabbitmq,
-                     .queue = location->queue,
-                     .user = location->user,
-                     .text = location->text()};
+  const auto names = [](const std::vector<rabbitmq::Host>& hosts) {
+    std::string text;
+    for (const rabbitmq::Host& host : hosts)
+      text += (text.empty() ? "" : ", ") + host.text();
+    return text;
+  };
+  auto hosts = location->hosts();
+  BrokerPlace place{.kind = BrokerPlace::Kind::rabbitmq,
+                    .queue = location->queue,
+                    .user = location->user,
+                    .names_user = location->names_user,
+                    .text = location->text(),
+                    .name = "RabbitMQ at " + names(hosts)};
+  location->queue.clear();
+  location->user = rabbitmq::Location().user;
+  // In whatever order its hosts are named.
+  std::ranges::sort(hosts, {}, &rabbitmq::Host::text);
+  location->host = hosts.front().name;
+  location->port = hosts.front().port;
+  location->others.assign(hosts.begin() + 1, hosts.end());
+  place.broker = location->text();
+  return place;
 }
 
 Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
@@ -38,12 +57,17 @@ Result<std::unique_ptr<ports::Broker>> open_rabbitmq(ports::Loop& loop,
   if (!at) return std::unexpected(std::move(at).error());
   rabbitmq::Options options{.at = *std::move(at),
                             .ca_file = settings.ca_file,
+                            .cert_file = settings.cert_file,
+                            .key_file = settings.key_file,
                             .client = settings.client,
                             .management = settings.management,
                             .asks_management = settings.asks_management,
                             .connect_attempts = settings.connect_attempts,
                             .connect_wait = settings.connect_wait,
-                            .on_gave_up = settings.on_gave_up};
+                            .on_gave_up = settings.on_gave_up,
+                            .observer = settings.observer};
+  if (auto checked = rabbitmq::check_files(options); !checked)
+    return std::unexpected(std::move(checked).error());
   if (settings.blocked_patience) options.blocked_patience = *settings.blocked_patience;
   return rabbitmq::open(loop, std::move(options), log);
 }
@@ -55,8 +79,13 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
     return fail(ErrorCode::invalid_argument, "broker",
                 "the URL names no queue: it is the last part, sqs://region/queue");
   }
-  return BrokerPlace{
-      .kind = BrokerPlace::Kind::sqs, .queue = location->queue, .text = location->text()};
+  BrokerPlace place{.kind = BrokerPlace::Kind::sqs,
+                    .queue = location->queue,
+                    .text = location->text(),
+                    .name = "SQS in " + location->region};
+  location->queue.clear();
+  place.broker = location->text();
+  return place;
 }
 
 // Where other tools of AWS would ask, unless we were told.
@@ -83,7 +112,8 @@ Result<std::unique_ptr<ports::Broker>> open_sqs(ports::Loop& loop, const BrokerS
                        .poll_wait = settings.poll_wait,
                        .connect_attempts = settings.connect_attempts,
                        .connect_wait = settings.connect_wait,
-                       .on_gave_up = settings.on_gave_up};
+                       .on_gave_up = settings.on_gave_up,
+                       .observer = settings.observer};
   options.credentials.given = {std::string(settings.aws.access_key.reveal()),
                                std::string(settings.aws.secret_key.reveal()),
                                std::string(settings.aws.session_token.reveal())};

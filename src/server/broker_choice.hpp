@@ -11,6 +11,7 @@
 
 #include "config/config.hpp"
 #include "ports/broker.hpp"
+#include "ports/broker_observer.hpp"
 #include "ports/loop.hpp"
 
 // The one place that knows which brokers there are: everybody else has a URL, and gets a Broker.
@@ -21,9 +22,12 @@ namespace holdfast::server {
 struct BrokerPlace {
   enum class Kind : std::uint8_t { rabbitmq, sqs };
   Kind kind = Kind::rabbitmq;
-  std::string queue = {};  // that it names; empty: none
-  std::string user = {};   // that we are there
-  std::string text = {};   // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string queue = {};   // that it names; empty: none
+  std::string user = {};    // that we are there
+  bool names_user = false;  // else that is what goes without saying
+  std::string text = {};    // for people: "amqp://user@host:5672/%2f/app.dlq"
+  std::string broker = {};  // the same without user and queue: the broker alone, to be compared
+  std::string name = {};    // the broker for people: "RabbitMQ at host:5672"
 };
 // `names_queue`: its last part is a queue, and must be there.
 [[nodiscard]] Result<BrokerPlace> broker_place(const std::string& url, bool names_queue);
@@ -39,8 +43,11 @@ struct BrokerSettings {
   int connect_attempts = 90;
   Duration connect_wait = std::chrono::seconds(10);
   std::function<void(const Error&)> on_gave_up = {};
+  std::shared_ptr<ports::BrokerObserver> observer = {};  // may be none
   // RabbitMQ.
   std::string ca_file = {};
+  std::string cert_file = {};  // by which the broker knows us, and its key
+  std::string key_file = {};
   std::string management = {};  // URL of its API; empty: where it usually is
   bool asks_management = true;
   std::optional<Duration> blocked_patience = {};

@@ -46,6 +46,8 @@ BrokerSettings settings_for(const config::Queue& queue, const config::Aws& aws,
           .connect_wait = queue.connect.wait,
           .on_gave_up = on_gave_up,
           .ca_file = queue.broker_ca,
+          .cert_file = queue.broker_cert,
+          .key_file = queue.broker_key,
           .endpoint = std::string(queue.broker_endpoint.text.reveal()),
           .create = queue.broker_create,
           .visibility = queue.visibility,
@@ -63,14 +65,16 @@ std::size_t prefetch_of(const config::Queue& queue) {
 }
 
 // Queues with the same of these share a broker and its connections.
-using Shared =
-    std::tuple<std::string, std::string, int, Duration, std::string, bool, Duration, int>;
+using Shared = std::tuple<std::string, std::string, std::string, std::string, int, Duration,
+                          std::string, bool, Duration, int>;
 Shared shared_by(const BrokerSettings& settings, const BrokerPlace& place) {
   // At SQS every request says its queue, and the region is all of the URL that counts.
   const std::string at =
       settings.url.substr(0, place.queue.empty() ? settings.url.npos : settings.url.rfind('/'));
   return {at,
           settings.ca_file,
+          settings.cert_file,
+          settings.key_file,
           settings.connect_attempts,
           settings.connect_wait,
           settings.endpoint,
@@ -78,6 +82,11 @@ Shared shared_by(const BrokerSettings& settings, const BrokerPlace& place) {
           settings.visibility,
           settings.max_receives};
 }
+
+struct CarryingBroker {
+  std::shared_ptr<ports::Broker> broker;
+  std::shared_ptr<seeing::BrokerState> state;  // none: nobody looks
+};
 
 }  // namespace
 
@@ -98,16 +107,17 @@ Result<engine::Carriage> carriage_at(const std::string& url, const std::string& 
 
 Result<std::vector<engine::Carriage>> carriages_of(
     const config::Config& config, ports::Loop& loop, const Logger& log,
-    const std::function<void(const Error&)>& on_gave_up) {
-  std::map<Shared, std::shared_ptr<ports::Broker>> brokers;
+    const std::function<void(const Error&)>& on_gave_up, BrokerMonitor* monitor) {
+  std::map<Shared, CarryingBroker> brokers;
   std::vector<engine::Carriage> carriages;
   for (const auto& [name, queue] : config.queues) {
     if (!queue.broker.is_set()) continue;
-    const BrokerSettings settings = settings_for(queue, config.aws, on_gave_up);
+    BrokerSettings settings = settings_for(queue, config.aws, on_gave_up);
     auto place = broker_place(settings.url, false);
     if (!place) return fail(place.error().code, "queue \"" + name + "\"", place.error().message);
-    std::shared_ptr<ports::Broker>& broker = brokers[shared_by(settings, *place)];
+    auto& [broker, state] = brokers[shared_by(settings, *place)];
     if (!broker) {
+      if (monitor) settings.observer = state = monitor->observe(*place);
       auto opened = open_broker(loop, settings, log);
       if (!opened) return std::unexpected(std::move(opened).error());
       broker = *std::move(opened);
@@ -126,6 +136,7 @@ Result<std::vector<engine::Carriage>> carriages_of(
          .confirmed = queue.answer == config::AnswerWhen::confirmed,
          .foreign_type = foreign_type_of(config, name, queue),
          .publish = publish_policy(queue.publish, log)});
+    if (monitor) monitor->add(carriages.back(), state);
   }
   return carriages;
 }

@@ -26,10 +26,11 @@ std::unexpected<Error> failed(const std::string& path, ErrorCode code = ErrorCod
 }  // namespace
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path,
-                                                       const std::string& place) {
+                                                       const std::string& place,
+                                                       recovery::RestoredEntries* restored) {
   io::UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   if (!file) return failed(path, errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(file.get(), &info) != 0) return failed(path);
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::invalid_argument, "journal", path + ": a journal is a regular file");
@@ -38,11 +39,11 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path,
     return fail(ErrorCode::conflict, "journal", path + ": another recovery writes it now");
   }
   auto journal = std::make_unique<JournalFile>(path, std::move(file));
-  if (auto read = journal->read(place); !read) return std::unexpected(read.error());
+  if (auto read = journal->read(place, restored); !read) return std::unexpected(read.error());
   return journal;
 }
 
-Result<void> JournalFile::read(const std::string& place) {
+Result<void> JournalFile::read(const std::string& place, recovery::RestoredEntries* restored) {
   recovery::EarlierRuns runs;
   std::array<char, 1 << 16> chunk{};
   std::string line;
@@ -66,6 +67,7 @@ Result<void> JournalFile::read(const std::string& place) {
       // Of a journal the first line is whole: it was written before the first message was taken.
       if (std::exchange(is_first, false) && !recovery::is_journal_line(line)) return none();
       runs.read(line);
+      if (restored) restored->read(line);
       line.clear();
       rest.remove_prefix(end + 1);
     }

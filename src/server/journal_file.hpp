@@ -15,10 +15,11 @@ namespace holdfast::server {
 // it open at a time. Each append is one write, so that a kill leaves whole lines but for the last.
 class JournalFile final : public recovery::Journal {
  public:
-  // Makes it, or reads what is there of runs at `place`. Fails with conflict if somebody else has
-  // it open.
-  [[nodiscard]] static Result<std::unique_ptr<JournalFile>> open(const std::string& path,
-                                                                 const std::string& place);
+  // Makes it, or reads what is there of runs at `place`; also into `restored`, if that is given.
+  // Fails with conflict if somebody else has it open.
+  [[nodiscard]] static Result<std::unique_ptr<JournalFile>> open(
+      const std::string& path, const std::string& place,
+      recovery::RestoredEntries* restored = nullptr);
 
   // Copies of runs before that may still have their originals in the queue. Once.
   [[nodiscard]] recovery::EarlierCopies take_unsettled() { return std::move(unsettled_); }
@@ -30,7 +31,7 @@ class JournalFile final : public recovery::Journal {
       : path_(std::move(path)), file_(std::move(file)) {}
 
  private:
-  [[nodiscard]] Result<void> read(const std::string& place);
+  [[nodiscard]] Result<void> read(const std::string& place, recovery::RestoredEntries* restored);
 
   const std::string path_;
   io::UniqueFd file_;

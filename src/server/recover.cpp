@@ -12,6 +12,8 @@
 #include "io/loop.hpp"
 #include "io/signals.hpp"
 #include "recovery/run_id.hpp"
+#include "server/backup_file.hpp"
+#include "server/backup_source.hpp"
 #include "server/broker_choice.hpp"
 #include "server/journal_file.hpp"
 
@@ -23,19 +25,77 @@ constexpr Duration kConnectWait = 1s;
 constexpr Duration kPollWait = 1s;
 constexpr int kReturnedAtOnce = 256 << 10;  // bytes, and more
 
+std::string backup_name(const std::string& path) {
+  return "backup:" + path;
+}
+
+// The files of a run, and what they say.
+struct RecoverFiles {
+  std::unique_ptr<BackupSource> source;
+  std::optional<recovery::RestoredEntries> restored;
+  std::unique_ptr<JournalFile> journal;
+  std::unique_ptr<BackupFile> backup;
+};
+
+Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFiles& files) {
+  if (!settings.restore.empty()) {
+    auto source = BackupSource::open(loop, settings.restore, settings.options.queue);
+    if (!source) return std::unexpected(std::move(source).error());
+    files.source = *std::move(source);
+    // The same backup under another name is the same; at another broker nothing of it is there.
+    settings.options.place =
+        "backup " + files.source->contents().run + " to " + settings.options.place;
+    files.restored.emplace(settings.options.place, files.source->contents().lines);
+    settings.options.limits.empty = {};  // a file does not fill up
+  }
+  if (!settings.journal.empty()) {
+    auto opened = JournalFile::open(settings.journal, settings.options.place,
+                                    files.restored ? &*files.restored : nullptr);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    files.journal = *std::move(opened);
+  }
+  if (!settings.backup.empty()) {
+    auto opened = BackupFile::open(settings.backup);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    files.backup = *std::move(opened);
+  }
+  return {};
+}
+
+void warn_of_torn_line(const BackupSource::Contents& contents, recovery::Observer& observer) {
+  if (!contents.torn) return;
+  observer.warned({recovery::Warning::Kind::queue,
+                   "the backup ends in the middle of line " + std::to_string(*contents.torn) +
+                       ", as a killed run leaves it: the message of that line was not taken from "
+                       "its queue. All others are restored"});
+}
+
 }  // namespace
 
+Result<std::string> place_of(const RecoverSettings& settings) {
+  const auto place = broker_place(settings.broker.url, settings.restore.empty());
+  if (!place) return std::unexpected(place.error());
+  if (settings.restore.empty()) return place->text;
+  return backup_name(settings.restore) + " to " + place->text;
+}
+
 Result<void> check(const RecoverSettings& settings) {
-  const auto place = broker_place(settings.broker.url, true);
+  const auto place = broker_place(settings.broker.url, settings.restore.empty());
   if (!place) return std::unexpected(place.error());
   const recovery::Options& options = settings.options;
   const auto is_itself = [&](const std::string& queue, std::string_view what) -> Result<void> {
-    if (queue != place->queue) return {};
+    if (queue != place->queue || !settings.restore.empty()) return {};
     return fail(ErrorCode::invalid_argument, "recover",
                 std::string(what) + " " + quoted(queue) +
                     " is the dead-letter queue itself: messages would go round in a circle");
   };
-  if (options.rules.routes.to == recovery::Routes::To::queue) {
+  bool is_elsewhere = false;
+  if (!settings.to_broker.empty()) {
+    const auto other = broker_place(settings.to_broker, false);
+    if (!other) return std::unexpected(other.error());
+    is_elsewhere = other->broker != place->broker;
+  }
+  if (options.rules.routes.to == recovery::Routes::To::queue && !is_elsewhere) {
     if (auto checked = is_itself(options.rules.routes.queue, "the target queue"); !checked)
       return checked;
   }
@@ -44,24 +104,37 @@ Result<void> check(const RecoverSettings& settings) {
 
 Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHooks& hooks) {
   if (auto checked = check(settings); !checked) return std::unexpected(std::move(checked).error());
-  auto place = broker_place(settings.broker.url, true);
+  const bool restores = !settings.restore.empty();
+  auto place = broker_place(settings.broker.url, !restores);
   if (!place) return std::unexpected(std::move(place).error());
-  std::unique_ptr<JournalFile> journal;
-  if (!settings.journal.empty()) {
-    auto opened = JournalFile::open(settings.journal, place->text);
-    if (!opened) return std::unexpected(std::move(opened).error());
-    journal = *std::move(opened);
+  // A certificate may say who we are: then only the broker knows.
+  const auto user_at = [&](const BrokerPlace& at) {
+    return at.names_user || settings.broker.cert_file.empty() ? at.user : std::string();
+  };
+  settings.options.queue = settings.options.rules.queue =
+      restores ? backup_name(settings.restore) : place->queue;
+  if (!settings.to_broker.empty()) {
+    auto other = broker_place(settings.to_broker, false);
+    if (!other) return std::unexpected(std::move(other).error());
+    settings.options.to_place = other->text;
+    settings.options.to_user = user_at(*other);
+    if (other->broker != place->broker) {
+      settings.options.rules.queue.clear();  // a queue of that name is another one there
+      settings.options.rules.others.clear();
+    }
   }
-  settings.options.queue = settings.options.rules.queue = place->queue;
   settings.options.place = place->text;
-  settings.options.user = place->user;
+  settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
   io::Loop loop;
-  std::optional<recovery::Run> run;  // outlives the broker
+  RecoverFiles files;
+  if (auto opened = open_files(loop, settings, files); !opened)
+    return std::unexpected(std::move(opened).error());
+  std::optional<recovery::CanaryRun> run;  // outlives the broker
   // The run ends when it stalls: connecting for longer serves nobody.
   const Duration stall = settings.options.limits.stall;
-  settings.broker.names_queue = true;
+  settings.broker.names_queue = !restores;
   settings.broker.asks_management =
       !settings.broker.management.empty() || !settings.options.delivery_limit;
   settings.broker.client = "holdfast recover";
@@ -75,16 +148,33 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   };
   auto opened = open_broker(loop, settings.broker, hooks.log);
   if (!opened) return std::unexpected(std::move(opened).error());
-  const auto broker = *std::move(opened);
+  std::unique_ptr<ports::Broker> broker = *std::move(opened);
+  std::unique_ptr<ports::Broker> other;
+  if (!settings.to_broker.empty()) {
+    BrokerSettings to = settings.broker;
+    to.url = settings.to_broker;
+    to.names_queue = false;
+    auto opened_other = open_broker(loop, to, hooks.log);
+    if (!opened_other) return std::unexpected(std::move(opened_other).error());
+    other = *std::move(opened_other);
+  }
+  if (restores) {
+    warn_of_torn_line(files.source->contents(), hooks.observer);
+    files.source->publish_to(std::move(broker));
+    broker = std::move(files.source);
+  }
   run.emplace(recovery::Run::Parts{.broker = *broker,
                                    .loop = loop,
                                    .clock = system_clock(),
                                    .random = system_random(),
                                    .observer = hooks.observer,
-                                   .journal = journal.get(),
-                                   .earlier = journal ? journal->take_unsettled()
-                                                      : recovery::EarlierCopies()},
-              settings.options);
+                                   .journal = files.journal.get(),
+                                   .backup = files.backup.get(),
+                                   .restored = files.restored ? &*files.restored : nullptr,
+                                   .earlier = files.journal ? files.journal->take_unsettled()
+                                                            : recovery::EarlierCopies(),
+                                   .to = other.get()},
+              settings.options, settings.canary);
   // Bodies of messages go back to the system when they are freed, however many threads had them.
   if (hooks.hears_signals) ::mallopt(M_MMAP_THRESHOLD, kReturnedAtOnce);
   std::optional<io::Signals> signals;

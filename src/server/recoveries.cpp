@@ -5,6 +5,7 @@
 
 #include "io/map_file.hpp"
 #include "recovery/filter.hpp"
+#include "server/queue_choice.hpp"
 
 namespace holdfast::server {
 namespace {
@@ -12,11 +13,13 @@ namespace {
 // What a recovery of the server has to say goes to its log.
 class LogObserver final : public recovery::Observer {
  public:
-  LogObserver(Logger log, std::string name) : log_(log), name_(std::move(name)) {}
+  LogObserver(Logger log, std::string name, std::function<void(std::uint64_t)> on_found)
+      : log_(log), name_(std::move(name)), on_found_(std::move(on_found)) {}
 
   void found(std::uint64_t messages) override {
     log_.log(Level::info, "recover.began", "a dead-letter queue is brought back",
              {{"recover", name_}, {"found", messages}});
+    on_found_(messages);
   }
   void warned(const recovery::Warning& warning) override {
     log_.log(Level::warning, "recover.warning", warning.text, {{"recover", name_}});
@@ -26,6 +29,7 @@ class LogObserver final : public recovery::Observer {
  private:
   const Logger log_;
   const std::string name_;
+  const std::function<void(std::uint64_t)> on_found_;
 };
 
 Result<recovery::Routes> routes_of(const config::Recover& recover) {
@@ -47,12 +51,21 @@ Result<recovery::Routes> routes_of(const config::Recover& recover) {
 Result<RecoverSettings> settings_of(const config::Recover& recover) {
   RecoverSettings settings{.broker = {.url = std::string(recover.from.text.reveal()),
                                       .ca_file = recover.ca_file,
+                                      .cert_file = recover.cert_file,
+                                      .key_file = recover.key_file,
                                       .management = std::string(recover.management.text.reveal()),
                                       .endpoint = std::string(recover.endpoint.text.reveal()),
                                       .aws = recover.aws},
                            .journal = recover.journal};
   if (auto place = broker_place(settings.broker.url, true); !place)
     return std::unexpected(place.error());
+  auto pattern = queue_pattern(settings.broker.url);
+  if (!pattern) return std::unexpected(std::move(pattern).error());
+  if (*pattern) {
+    return fail(ErrorCode::invalid_argument, "recover",
+                "a pattern of queues is for the command line; in the name of one queue * is "
+                "written %2a, and ? %3f");
+  }
   auto routes = routes_of(recover);
   if (!routes) return std::unexpected(std::move(routes).error());
   auto filter = recovery::Filter::parse(recover.filter);
@@ -80,13 +93,15 @@ Result<RecoverSettings> settings_of(const config::Recover& recover) {
 struct Recoveries::One {
   config::Recover config;
   RecoverSettings settings;
+  std::string queue;
+  std::string broker;
   std::string place;  // the queue, as people see it
   std::unique_ptr<ports::Loop::Timer> timer = {};
   std::jthread thread = {};
 };
 
-Recoveries::Recoveries(ports::Loop& loop, Logger log, Runner runner)
-    : loop_(loop), log_(log), runner_(std::move(runner)) {}
+Recoveries::Recoveries(ports::Loop& loop, Logger log, RecoveryListener& listener, Runner runner)
+    : loop_(loop), log_(log), listener_(listener), runner_(std::move(runner)) {}
 
 Recoveries::~Recoveries() {
   static_cast<void>(end());
@@ -109,6 +124,8 @@ Result<void> Recoveries::set(const std::map<std::string, config::Recover>& recov
     auto place = broker_place(settings->broker.url, true);
     next.emplace(name, std::make_unique<One>(One{.config = recover,
                                                  .settings = *std::move(settings),
+                                                 .queue = place ? place->queue : "",
+                                                 .broker = place ? place->broker : "",
                                                  .place = place ? place->text : ""}));
   }
   for (auto& [name, one] : all_) {
@@ -143,24 +160,45 @@ void Recoveries::begin_later(const std::string& name) {
 
 void Recoveries::begin(const std::string& name) {
   One& one = *all_.at(name);
-  if (running_.contains(one.place)) {
+  const auto at = broker_place(one.settings.broker.url, true);
+  const bool is_taken = at && is_busy_ && is_busy_(*at);
+  if (running_.contains(one.place) || is_taken) {
     return log_.log(Level::info, "recover.still_runs", "the last recovery of this queue still runs",
                     {{"recover", name}});
   }
   if (one.thread.joinable()) leaving_.push_back(std::move(one.thread));  // of another queue
   running_.insert(one.place);
-  one.thread = std::jthread([this, name, place = one.place, settings = one.settings, log = log_,
-                             runner = runner_, &loop = loop_,
+  const auto run = std::make_shared<const RecoveryRun>(RecoveryRun{.name = name,
+                                                                   .queue = one.queue,
+                                                                   .broker = one.broker,
+                                                                   .place = one.place,
+                                                                   .config = one.config});
+  listener_.began(*run);
+  one.thread = std::jthread([this, run, settings = one.settings, log = log_, runner = runner_,
+                             &loop = loop_,
                              alive = std::weak_ptr(alive_)](const std::stop_token& stop) mutable {
-    LogObserver observer(log, name);
-    auto outcome = runner(std::move(settings), {.observer = observer, .log = log, .stop = stop});
-    loop.post([this, name, place = std::move(place), outcome = std::move(outcome), alive,
-               thread = std::this_thread::get_id()] {
-      if (alive.expired()) return;
-      running_.erase(running_.find(place));
-      join(thread);
-      ended(name, outcome);
+    LogObserver observer(log, run->name, [this, run, &loop, alive](std::uint64_t messages) {
+      loop.post([this, run, alive, messages] {
+        if (!alive.expired()) listener_.found(*run, messages);
+      });
     });
+    auto outcome = runner(std::move(settings), {.observer = observer, .log = log, .stop = stop});
+    loop.post(
+        [this, run, outcome = std::move(outcome), alive, thread = std::this_thread::get_id()] {
+          if (alive.expired()) return;
+          running_.erase(running_.find(run->place));
+          join(thread);
+          ended(*run, outcome);
+        });
+  });
+}
+
+bool Recoveries::is_running(const BrokerPlace& place) const {
+  if (running_.contains(place.text)) return true;
+  return std::ranges::any_of(all_, [&](const auto& entry) {
+    const auto other = broker_place(entry.second->settings.broker.url, true);
+    return other && other->broker == place.broker && other->queue == place.queue &&
+           running_.contains(entry.second->place);
   });
 }
 
@@ -172,18 +210,19 @@ void Recoveries::join(std::thread::id thread) {
   std::erase_if(leaving_, [&](const std::jthread& other) { return other.get_id() == thread; });
 }
 
-void Recoveries::ended(const std::string& name, const Result<recovery::Run::Outcome>& outcome) {
+void Recoveries::ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) {
+  listener_.ended(run, outcome);
   if (!outcome || outcome->summary.error) {
     const Error& error = outcome ? *outcome->summary.error : outcome.error();
     log_.log(Level::error, "recover.failed", "a recovery could not go on; the next one is tried",
-             {{"recover", name}, {"error", error.text()}});
+             {{"recover", run.name}, {"error", error.text()}});
   }
   if (!outcome) return;
   const recovery::Summary& summary = outcome->summary;
   if (!summary.found && summary.error) return;  // it has not begun
   log_.log(summary.all_done() ? Level::info : Level::warning, "recover.done",
            recovery::sentence_of(summary.ended),
-           {{"recover", name},
+           {{"recover", run.name},
             {"run", summary.run},
             {"recovered", summary.recovered.total()},
             {"failed", summary.failed.total()},

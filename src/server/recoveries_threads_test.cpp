@@ -38,6 +38,7 @@ struct Runs {
     ++begun;
     most_at_once = std::max(most_at_once, ++under_way);
     changed.notify_all();
+    hooks.observer.found(3);
     const std::stop_callback wake(hooks.stop, [this] { changed.notify_all(); });
     while (hold && !hooks.stop.stop_requested())
       changed.wait_for(lock, 10ms);
@@ -54,8 +55,22 @@ struct Runs {
   }
 };
 
+// What the listener was told.
+struct Told final : RecoveryListener {
+  std::vector<std::string> all;  // the loop's
+
+  void began(const RecoveryRun& run) override { all.push_back(run.name + " began"); }
+  void found(const RecoveryRun& run, std::uint64_t messages) override {
+    all.push_back(run.name + " found " + std::to_string(messages));
+  }
+  void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) override {
+    all.push_back(run.name + (outcome ? " ended" : " failed"));
+  }
+};
+
 struct World {
   io::Loop loop;
+  Told told;
   holdfast::testing::LogCapture log;
   Runs runs;
   std::unique_ptr<Recoveries> recoveries;
@@ -64,7 +79,7 @@ struct World {
   World() {
     on_loop([this] {
       recoveries = std::make_unique<Recoveries>(
-          loop, Logger(log),
+          loop, Logger(log), told,
           [this](const RecoverSettings&, const RecoverHooks& hooks) { return runs.run(hooks); });
     });
   }
@@ -98,6 +113,13 @@ TEST(Recoveries, run_on_start_and_again) {
   recover.every = 20ms;
   ASSERT_TRUE(world.set({{"a", recover}}));
   world.runs.wait_for(3);
+  world.on_loop([&] {
+    ASSERT_GE(world.told.all.size(), 4U);
+    EXPECT_EQ(world.told.all[0], "a began");
+    EXPECT_EQ(world.told.all[1], "a found 3");
+    EXPECT_EQ(world.told.all[2], "a ended");
+    EXPECT_EQ(world.told.all[3], "a began");
+  });
 }
 
 TEST(Recoveries, of_one_queue_never_two_at_once) {
@@ -136,7 +158,7 @@ TEST(Recoveries, a_reload_runs_nothing_at_once_and_refuses_what_is_wrong) {
   recover.filter = {"tipe=x"};
   const auto refused = world.set({{"a", recover}});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().text(), "recover \"a\": unknown name \"tipe\"; did you mean \"type\"?");
+  EXPECT_EQ(refused.error().text(), "recover \"a\": position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
   const std::lock_guard lock(world.runs.mutex);
   EXPECT_EQ(world.runs.begun, 0);
 }

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 // first word is not reserved.
 TEST(Routing, no_route_of_the_API_can_be_taken_by_the_configuration) {
   const auto node = node::open("memory:routing", {}).value();
-  http::Api api(*node, {}, system_clock(), [] { return true; });
+  http::Api api(*node, {}, system_clock(), {.is_ready = [] { return true; }});
   seeing::Watch watch(system_clock(), {});
   http::Routes routes;
   api.add_to(routes);

@@ -8,6 +8,8 @@
 #include "config/change.hpp"
 #include "core/uuid.hpp"
 #include "http/api.hpp"
+#include "http/api_brokers.hpp"
+#include "http/api_recoveries.hpp"
 #include "http/api_seeing.hpp"
 #include "http/api_session.hpp"
 #include "http/api_triage.hpp"
@@ -17,12 +19,17 @@
 #include "io/http_client.hpp"
 #include "io/signals.hpp"
 #include "node/running_server.hpp"
+#include "seeing/readiness.hpp"
 #include "seeing/watch.hpp"
 #include "server/alert_desk.hpp"
+#include "server/broker_desk.hpp"
+#include "server/broker_monitor.hpp"
 #include "server/carrying.hpp"
 #include "server/hiring.hpp"
 #include "server/opening.hpp"
 #include "server/recoveries.hpp"
+#include "server/recovery_desk.hpp"
+#include "server/recovery_reporter.hpp"
 #include "server/retention.hpp"
 #include "server/routing.hpp"
 #include "wire/operation_json.hpp"
@@ -50,6 +57,11 @@ std::string new_life() {
   return UuidSource(system_random()).next(system_clock().wall_now()).text().substr(24);
 }
 
+bool has_queues_of_its_own(const config::Config& config) {
+  return std::ranges::any_of(config.queues,
+                             [](const auto& one) { return !one.second.broker.is_set(); });
+}
+
 }  // namespace
 
 struct Service::Parts {
@@ -63,6 +75,8 @@ struct Service::Parts {
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<void> set_up();  // on the loop
   void set_up_seeing();                 // likewise
+  void set_up_brokers();                // likewise
+  void keep_recoveries();
   using Types = std::vector<std::pair<std::string, engine::TypeOptions>>;
   // How the tasks of a configuration are run; of those that `old` has the same, nothing.
   [[nodiscard]] Result<Types> types_of(const config::Config& from, const config::Config* old);
@@ -92,10 +106,17 @@ struct Service::Parts {
   std::unique_ptr<http::SeeingApi> seeing_api;
   std::unique_ptr<http::TriageApi> triage_api;
   std::unique_ptr<AlertDesk> alerts;
+  std::unique_ptr<BrokerMonitor> monitor;
+  std::unique_ptr<RecoveryReporter> reporter;
+  std::unique_ptr<BrokerDesk> broker_desk;
+  std::unique_ptr<http::BrokersApi> brokers_api;
+  std::unique_ptr<RecoveryDesk> recovery_desk;
+  std::unique_ptr<http::RecoveriesApi> recoveries_api;
   std::unique_ptr<Recoveries> recoveries;
   std::unique_ptr<http::Gate> gate;
   std::unique_ptr<http::Server> server;
   bool ready = false;
+  bool has_own_queues = true;  // see readiness_of()
 
   std::uint16_t port = 0;
   bool working = false;
@@ -118,8 +139,12 @@ Result<void> Service::Parts::start() {
     } else {
       hired = std::unexpected(std::move(types).error());
     }
-    if (auto carried = carriages_of(config, node->loop(), options.log, all.on_broken)) {
+    monitor = std::make_unique<BrokerMonitor>(node->loop(), watch.brokers(), options.log);
+    if (auto carried =
+            carriages_of(config, node->loop(), options.log, all.on_broken, monitor.get())) {
       all.carried = *std::move(carried);
+      for (const engine::Carriage& carriage : all.carried)
+        watch.expect_publishing(carriage.queue);
     } else {
       hired = std::unexpected(std::move(carried).error());
     }
@@ -131,7 +156,14 @@ Result<void> Service::Parts::start() {
   Result<void> listening;
   node->on_loop([&] {
     listening = alerts->set(config.alerts);
-    recoveries = std::make_unique<Recoveries>(node->loop(), options.log);
+    reporter = std::make_unique<RecoveryReporter>(RecoveryReporter::Parts{
+        .counts = watch.recoveries(),
+        .clock = node->clock(),
+        .notify = [this](std::string json) { alerts->send(std::move(json)); },
+        .audit = [this](AuditEntry entry) { node->audit().note(std::move(entry)); },
+        .server = config.http.public_url.shown});
+    recoveries = std::make_unique<Recoveries>(node->loop(), options.log, *reporter);
+    reporter->expect(config.recoveries);
     node->operations().on_change([this](const Operation& operation) {
       std::string text;
       wire::JsonWriter writer(text);
@@ -139,7 +171,12 @@ Result<void> Service::Parts::start() {
       watch.events().operation(std::move(text), node->clock().wall_now());
     });
     node->operations().start();
+    recoveries->on_begin(
+        [this](const BrokerPlace& place) { return recovery_desk->is_running(place); });
+    recovery_desk->start();
     if (listening) listening = recoveries->set(config.recoveries);
+    if (listening) listening = monitor->set(config.recoveries);
+    if (listening) listening = broker_desk->set(config);
     if (listening) listening = server->listen();
     ready = listening.has_value();
     if (ready) port = server->port();
@@ -187,12 +224,17 @@ Result<void> Service::Parts::set_up() {
                       .max_array = static_cast<std::size_t>(config.http.max_array),
                       .max_json_depth = static_cast<std::size_t>(config.http.max_json_depth),
                       .default_lease = config.engine.lease},
-      node->clock(), [this] { return ready; });
+      node->clock(),
+      http::Api::Health{
+          .is_ready = [this] { return ready; },
+          .readiness = [this] { return seeing::readiness_of(watch.brokers(), has_own_queues); }});
+  has_own_queues = has_queues_of_its_own(config);
   // First: "/v1/tasks/count" is not the task "count".
   triage_api = std::make_unique<http::TriageApi>(*node, node->clock());
   triage_api->add_to(routes);
   api->add_to(routes);
   set_up_seeing();
+  set_up_brokers();
   auto mapped = routes_of(config);
   if (!mapped) return std::unexpected(std::move(mapped).error());
   api->set_mapped(routes, *std::move(mapped));
@@ -234,6 +276,30 @@ void Service::Parts::set_up_seeing() {
                                                    .watch = watch,
                                                    .log = options.log,
                                                    .public_url = config.http.public_url.shown});
+}
+
+void Service::Parts::set_up_brokers() {
+  broker_desk = std::make_unique<BrokerDesk>(node->loop(), system_clock(), options.log);
+  brokers_api = std::make_unique<http::BrokersApi>(*broker_desk);
+  brokers_api->add_to(routes);
+  recovery_desk = std::make_unique<RecoveryDesk>(RecoveryDesk::Parts{
+      .loop = node->loop(),
+      .writer = node->writer(),
+      .reader = node->reader(),
+      .clock = node->clock(),
+      .random = system_random(),
+      .audit = node->audit(),
+      .brokers = *broker_desk,
+      .runner = new_life(),
+      .is_shared = node->is_shared(),
+      .is_busy =
+          [this](const BrokerPlace& place) { return recoveries && recoveries->is_running(place); },
+      .log = options.log});
+  broker_desk->on_recovery([this](const std::string& broker, const std::string& queue) {
+    return recovery_desk->running_on(broker, queue);
+  });
+  recoveries_api = std::make_unique<http::RecoveriesApi>(*recovery_desk);
+  recoveries_api->add_to(routes);
 }
 
 node::Node::Work Service::Parts::work() {
@@ -341,12 +407,16 @@ Result<void> Service::Parts::apply(const config::Config& next) {
   if (!mapped) return std::unexpected(std::move(mapped).error());
   if (auto checked = server->check_tls(); !checked) return checked;
   if (auto checked = Recoveries::check(next.recoveries); !checked) return checked;
+  if (auto set = broker_desk->set(next); !set) return set;
   if (auto set = alerts->set(next.alerts); !set) return set;
+  if (auto set = monitor->set(next.recoveries); !set) return set;
+  reporter->expect(next.recoveries);
   if (auto set = recoveries->set(next.recoveries); !set) return set;
   if (auto read = server->reload_tls(); !read) {
     options.log.log(Level::error, "http.certificate", "the old certificate stays in use",
                     {{"error", read.error().text()}});
   }
+  has_own_queues = has_queues_of_its_own(next);
   change_engine(config, next, *std::move(types));
   gate->set_tokens(*std::move(tokens));
   api->set_mapped(routes, *std::move(mapped));
@@ -413,6 +483,13 @@ void Service::Parts::change_engine(const config::Config& old, const config::Conf
   }
 }
 
+// What recoveries have come to is in the store before that is closed.
+void Service::Parts::keep_recoveries() {
+  static_cast<void>(node->call<bool>("keep recoveries", [this](auto then) {
+    recovery_desk->flush([then = std::move(then)]() mutable { then(true); });
+  }));
+}
+
 Service::Stopped Service::Parts::stop() {
   if (stopped) return *stopped;
   Stopped report;
@@ -426,6 +503,8 @@ Service::Stopped Service::Parts::stop() {
   if (node) {
     node->on_loop([&] {
       if (recoveries) ending = recoveries->end();
+      monitor.reset();
+      if (recovery_desk) std::ranges::move(recovery_desk->end(), std::back_inserter(ending));
     });
   }
   if (working) {
@@ -440,9 +519,13 @@ Service::Stopped Service::Parts::stop() {
     }
   }
   ending.clear();  // waits for them
+  if (node && recovery_desk) keep_recoveries();
   const auto close = [this] {
     server.reset();
     recoveries.reset();
+    monitor.reset();
+    recovery_desk.reset();
+    broker_desk.reset();
     alerts.reset();
     seeing_api.reset();
     client.reset();

@@ -22,7 +22,8 @@ void AuditLog::note(AuditEntry entry, std::move_only_function<void()> then) {
   std::string text;
   wire::JsonWriter writer(text);
   write(writer, entry);
-  log_.log(Level::info, "audit." + entry.action, "by a person's hand",
+  log_.log(Level::info, "audit." + entry.action,
+           entry.who.starts_with("schedule ") ? "by a schedule" : "by a person's hand",
            {{"who", entry.who},
             {"what", entry.what},
             {"count", entry.count},

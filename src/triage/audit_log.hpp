@@ -15,8 +15,8 @@
 
 namespace holdfast::triage {
 
-// Who did what: an entry for each action of a person, in the store, so that it outlives the
-// process and is the same for all who share it. Threads: the loop's.
+// Who did what: an entry for each action of a person or a schedule, in the store, so that it
+// outlives the process and is the same for all who share it. Threads: the loop's.
 class AuditLog {
  public:
   AuditLog(ports::StoreLane& writer, ports::StoreLane& reader, Clock& clock, Random& random,

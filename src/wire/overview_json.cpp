@@ -119,6 +119,11 @@ constexpr auto kBreakerFields = std::to_array<Field<BreakerNow>>({
     required<&BreakerNow::state>("state"),
 });
 
+constexpr auto kSeenBrokerFields = std::to_array<Field<BrokerNow>>({
+    required<&BrokerNow::name>("name"),
+    field<&BrokerNow::text>("text"),
+});
+
 constexpr auto kAlertFields = std::to_array<Field<AlertNow>>({
     required<&AlertNow::alert>("alert"),
     field<&AlertNow::text>("text"),
@@ -149,6 +154,9 @@ static Read read(const JsonValue& value, ExpiringNow& out) {
 static Read read(const JsonValue& value, BreakerNow& out) {
   return read_object<BreakerNow>(value, kBreakerFields, Unknown::passed_over, out);
 }
+static Read read(const JsonValue& value, BrokerNow& out) {
+  return read_object<BrokerNow>(value, kSeenBrokerFields, Unknown::passed_over, out);
+}
 static Read read(const JsonValue& value, AlertNow& out) {
   return read_object<AlertNow>(value, kAlertFields, Unknown::passed_over, out);
 }
@@ -168,6 +176,7 @@ Result<StatsNow> read_stats(std::string_view json) {
       field<&StatsNow::uptime>("uptime_seconds"),
       required<&StatsNow::queues>("queues"),
       field<&StatsNow::breakers>("breakers"),
+      field<&StatsNow::brokers>("brokers"),
       field<&StatsNow::alerts>("alerts"),
       field<&StatsNow::expiring>("expiring"),
   });

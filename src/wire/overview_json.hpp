@@ -99,6 +99,13 @@ struct BreakerNow {
   bool operator==(const BreakerNow&) const = default;
 };
 
+struct BrokerNow {
+  std::string name = {};
+  std::string text = {};  // what is wrong, and what waits; empty: nothing is
+
+  bool operator==(const BrokerNow&) const = default;
+};
+
 struct AlertNow {
   std::string alert = {};
   std::string text = {};
@@ -111,6 +118,7 @@ struct StatsNow {
   Duration uptime{};
   std::vector<QueueNow> queues = {};
   std::vector<BreakerNow> breakers = {};
+  std::vector<BrokerNow> brokers = {};
   std::vector<AlertNow> alerts = {};
   std::vector<ExpiringNow> expiring = {};
 

@@ -13,6 +13,7 @@ TEST(OverviewJson, reads_statistics) {
     "retrying":1,"succeeded":980,"failed":3,"dead":2,"canceled":0},"oldest_due_age_seconds":3.25,
     "rates":{"1m":{"succeeded":16.2,"failed":0,"retried":4e-1,"dead":0,"timeouts":0,"attempts":17},
     "5m":{},"15m":{}}}],"breakers":[{"dependency":"smtp","state":"open","retry_in_seconds":12.5}],
+    "brokers":[{"broker":"amqp://mq/%2f","name":"RabbitMQ","connected":false,"text":"is away"}],
     "alerts":[{"alert":"retry_rate","state":"firing","value":0.35,"text":"35%"}],"checks":[],
     "expiring":[{"state":"dead","count":17,"from":"2026-11-17T03:00:00Z"}],
     "store":{"kind":"sqlite","batches":4021,"requests_per_batch":3.7}})");
@@ -29,6 +30,7 @@ TEST(OverviewJson, reads_statistics) {
   EXPECT_EQ(queue.oldest_due_age, 3250ms);
   EXPECT_EQ(queue.rates, (RatesNow{.succeeded = 16.2, .retried = 0.4}));
   EXPECT_EQ(stats->breakers, (std::vector<BreakerNow>{{"smtp", "open"}}));
+  EXPECT_EQ(stats->brokers, (std::vector<BrokerNow>{{"RabbitMQ", "is away"}}));
   EXPECT_EQ(stats->alerts, (std::vector<AlertNow>{{"retry_rate", "35%"}}));
   ASSERT_EQ(stats->expiring.size(), 1U);
   EXPECT_EQ(stats->expiring[0].count, 17U);

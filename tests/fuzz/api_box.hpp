@@ -73,7 +73,7 @@ class ApiBox {
   http::Api api_{*node_,
                  {.max_payload = 1000, .max_array = 20, .longest_wait = Duration::zero()},
                  system_clock(),
-                 [] { return true; }};
+                 {.is_ready = [] { return true; }}};
   http::Routes routes_;
   http::Gate gate_{routes_, http::Tokens()};
 };

@@ -118,6 +118,9 @@ class Letters:
     def ids(self, queue):
         return [properties.message_id for properties, _ in self.take(queue)]
 
+    def look_ids(self, queue):
+        return [properties.message_id for properties, _ in self.look(queue)]
+
     def ledger(self, *queues):
         """How often each message is there, over all these queues, which are empty then."""
         counts = {}

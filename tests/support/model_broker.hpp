@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/name_pattern.hpp"
 #include "ports/broker.hpp"
 #include "ports/loop.hpp"
 
@@ -137,6 +138,21 @@ class ModelBroker final : public ports::Broker {
   }
   void find_exchange(std::string, std::move_only_function<void(Result<bool>)> then) override {
     later([then = std::move(then)]() mutable { then(true); });
+  }
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    later([this, pattern = NamePattern(pattern), then = std::move(then)]() mutable {
+      std::vector<ports::QueueStatus> found;
+      for (const auto& [name, queue] : queues_->ready) {
+        if (!pattern.matches(name)) continue;
+        found.push_back({.name = name,
+                         .kind = ports::QueueStatus::Kind::classic,
+                         .ready = queue.size(),
+                         .is_approximate = false});
+      }
+      then(std::move(found));
+    });
   }
   void close(ports::ConsumerId consumer, std::move_only_function<void()> then) override {
     give_all_back(consumers_[consumer]);

@@ -12,7 +12,8 @@ As a command:
     rabbitmq.py start DIR [--until-parent-ends]  # leaves one running; its URL is in DIR/url
     rabbitmq.py stop DIR
     rabbitmq.py run [options] -- COMMAND …       # one for this command; HOLDFAST_RABBITMQ is its URL. With
-                                                 # --management the tests within share it
+                                                 # --management, HOLDFAST_RABBITMQ_MANAGEMENT is that of its
+                                                 # API, and the tests within share it
     rabbitmq.py hold [options]                   # one until standard input ends; says its addresses as
                                                  # a line of JSON, then answers lines: ctl …, kill, stop, start,
                                                  # sync_queues
@@ -63,21 +64,27 @@ def free_ports(count):
             one.close()
 
 
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+
+def _openssl(folder, *arguments):
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
 def make_certificates(folder):
     """An authority, and a certificate of it for 127.0.0.1 and localhost: ca.pem, server.pem, server.key."""
-
-    def openssl(*arguments):
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL,
-                       capture_output=True)  # fmt: skip
-
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "30",
-            "-subj", "/CN=a test authority")  # fmt: skip
-    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=a test broker")
+    _openssl(folder, "req", "-x509", *NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem", "-days", "30",
+             "-subj", "/CN=a test authority")  # fmt: skip
     with open(os.path.join(folder, "names"), "w", encoding="utf-8") as file:
         file.write("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-            "-out", "server.pem", "-days", "30", "-extfile", "names")  # fmt: skip
+    make_certificate(folder, "server", "a test broker", "-extfile", "names")
+
+
+def make_certificate(folder, name, subject, *more):
+    """A certificate of the authority in that folder: name.pem, name.key."""
+    _openssl(folder, "req", *NEW_KEY, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={subject}")
+    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+             "-out", f"{name}.pem", "-days", "30", *more)  # fmt: skip
 
 
 def _program(environment, name, *arguments, timeout):
@@ -434,6 +441,8 @@ def command_run(options):
     special = options.shovel or options.tls or options.set
     with _broker_of(options) if special else shared(options.management) as broker:
         added = {"HOLDFAST_RABBITMQ": broker.url}
+        if broker.management_url:
+            added["HOLDFAST_RABBITMQ_MANAGEMENT"] = broker.management_url
         if isinstance(broker, Broker) and broker.management_url:
             added[SHARED] = json.dumps(broker.addresses() | {"environment": broker.environment()})
         return subprocess.run(options.command, env=os.environ | added, check=False).returncode

@@ -15,6 +15,7 @@
 
 #include <holdfast/testing.hpp>
 
+#include "core/name_pattern.hpp"
 #include "ports/broker.hpp"
 #include "recovery/run.hpp"
 #include "support/engine_world.hpp"
@@ -231,6 +232,21 @@ class ModelBroker final : public ports::Broker {
       then(exchanges.contains(exchange));
     });
   }
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    loop_.post([this, pattern = NamePattern(pattern), then = std::move(then)]() mutable {
+      std::vector<ports::QueueStatus> found;
+      for (const auto& [name, queue] : queues) {
+        if (!pattern.matches(name)) continue;
+        found.push_back({.name = name,
+                         .kind = ports::QueueStatus::Kind::classic,
+                         .ready = queue.size(),
+                         .is_approximate = false});
+      }
+      then(std::move(found));
+    });
+  }
 
  private:
   struct Consumer {
@@ -373,15 +389,53 @@ class JournalText final : public Journal {
   bool broken = false;
 };
 
+class BackupText final : public Backup {
+ public:
+  // `log`: of the broker, which gets a line "stored" for each sync.
+  explicit BackupText(std::vector<std::string>& log) : log_(log) {}
+
+  [[nodiscard]] Result<void> append(std::string_view lines) override {
+    if (broken) return fail(ErrorCode::exhausted, "backup", "b.jsonl: No space left on device");
+    unsynced_ += lines;
+    return {};
+  }
+  [[nodiscard]] Result<void> sync() override {
+    text += std::exchange(unsynced_, {});
+    log_.emplace_back("stored");
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> ids() const {
+    std::vector<std::string> all;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      const auto line = parse_backup_line(std::string_view(text).substr(at, end - at));
+      EXPECT_TRUE(line);
+      if (line && line->run.empty()) all.push_back(line->delivery.message.message_id.value_or("?"));
+    }
+    return all;
+  }
+
+  std::string text;
+  bool broken = false;
+
+ private:
+  std::vector<std::string>& log_;
+  std::string unsynced_;
+};
+
 struct World {
   holdfast::testing::FakeClock clock;
   holdfast::testing::FakeRandom random;
   ManualLoop loop{clock};
   std::unique_ptr<Run> current;  // outlives the broker
   ModelBroker broker{loop};
+  ports::Broker* to = nullptr;  // another one that messages go to
   SeenBy seen;
   JournalText journal;
   bool journals = false;
+  BackupText backup{broker.log};
+  bool backs_up = false;
   std::optional<Run::Outcome> outcome;
   Options options;
 
@@ -408,7 +462,9 @@ struct World {
                    .random = random,
                    .observer = seen,
                    .journal = journals ? &journal : nullptr,
-                   .earlier = journals ? journal.unsettled() : EarlierCopies()},
+                   .backup = backs_up ? &backup : nullptr,
+                   .earlier = journals ? journal.unsettled() : EarlierCopies(),
+                   .to = to},
         options);
     current->start([this](Run::Outcome done) { outcome = std::move(done); });
     loop.settle();

@@ -31,7 +31,7 @@ class PrometheusTest(unittest.TestCase):
                 file.write("a token")
             code, text = promtool("check", "config", "prometheus.yml", folder=folder)
             self.assertEqual(code, 0, text)
-            self.assertIn("6 rules found", text)
+            self.assertIn("9 rules found", text)
             code, text = promtool("check", "rules", "holdfast-alerts.yml", folder=folder)
             self.assertEqual(code, 0, text)
 
@@ -47,7 +47,7 @@ class PrometheusTest(unittest.TestCase):
         self.assertEqual((alerts["over"], alerts["backlog_age"]), ("5m", "10m"))
         with open(os.path.join(EXAMPLE, "holdfast-alerts.yml"), encoding="utf-8") as file:
             rules = file.read()
-        self.assertEqual(set(re.findall(r"\[(\w+)\]\)", rules)), {alerts["over"]})
+        self.assertEqual(set(re.findall(r"tasks_\w+_total\[(\w+)\]\)", rules)), {alerts["over"]})
         self.assertIn(f"dead_total[5m])) >= {alerts['dead_letters']}\n", rules)
         self.assertIn(f"> {alerts['retry_rate']}\n", rules)
         self.assertIn(f"> {alerts['timeout_rate']}\n", rules)

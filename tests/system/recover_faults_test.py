@@ -210,6 +210,22 @@ class Faults(unittest.TestCase):
         self.end_of(self.start())
         self.check(ids, most_twice=500)
 
+    def test_a_host_that_is_closed_or_lost_is_followed_by_the_next(self):
+        ids = self.letters.die_many(2000)
+        with tcp_proxy.Proxy(self.broker.port) as proxy:
+            url = self.letters.url.replace(
+                f"127.0.0.1:{self.broker.port}", f"127.0.0.1:1,127.0.0.1:{proxy.port},127.0.0.1:{self.broker.port}")
+            run = subprocess.Popen([HOLDFAST, "recover", "--from", url, "--to", self.target, "--json",
+                                    "--empty", "300ms", "--rate", "2000/s"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+            self.addCleanup(self.kill, run)
+            self.progress(200)
+            proxy.refuse()
+            proxy.cut_all()
+            summary = self.end_of(run)
+        self.assertGreaterEqual(summary["interruptions"], 1, summary)
+        self.check(ids, most_twice=summary["possible_duplicates"])
+
     def test_held_messages_outlive_the_consumer_timeout(self):
         self.broker.ctl("eval", "application:set_env(rabbit, consumer_timeout, 1500), "
                         "application:set_env(rabbit, channel_tick_interval, 500).")  # fmt: skip

@@ -364,13 +364,15 @@ class QuorumTest(unittest.TestCase):
         big = (1 << 53) + 1
         self.letters.publish("big", headers={"n": big})
         self.letters.publish("price", headers={"d": __import__("decimal").Decimal("12.50")})
-        self.letters.reject_all(2)
+        self.letters.publish("other", headers={"n": 1})
+        self.letters.reject_all(3)
         self.assertEqual(self.recover("--to", self.target, "--filter", f"header.n>{big - 1}", "--limit", "1")["recovered"]["total"], 1)
-        self.assertEqual(self.recover("--to", self.target, "--filter", "header.d=12.50")["recovered"]["total"], 1)
+        both = "header.d=12.50 or (header.n=~^[0-9]$ and not header.n>1)"
+        self.assertEqual(self.recover("--to", self.target, "--filter", both)["recovered"]["total"], 2)
 
     def test_usage_is_explained(self):
         self.refused("leave --limit out", "--to", "x", "--limit", "0", code=2)
-        self.refused("there is no or", "--to", "x", "--filter", "type=A or type=B", code=2)
+        self.refused("stands in quotes", "--to", "x", "--filter", "type=A || type=B", code=2)
 
     # P4: 60 messages of 5 MB, in a process that may take 64 MB for them, and the largest message.
     def test_P4_large_messages_do_not_fill_the_memory(self):

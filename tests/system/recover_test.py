@@ -4,12 +4,14 @@
 Usage: recover_test.py HOLDFAST"""
 
 import base64
+import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -20,6 +22,7 @@ sys.path.insert(0, os.path.join(HERE, "../support"))
 import pika  # noqa: E402
 import rabbitmq  # noqa: E402
 from dead_letters import Letters, amqp_publish  # noqa: E402
+import serve_test  # noqa: E402
 from serve_test import HOLDFAST, Server  # noqa: E402
 
 EXAMPLE = os.path.join(HERE, "../../examples/imageviewer/map.toml")
@@ -445,6 +448,122 @@ every = "1s"
         log = "".join(server.log)
         self.assertIn('"recover.done"', log)
         self.assertNotIn("guest:guest", log)
+
+    def test_T9_the_end_of_a_scheduled_recovery_is_told(self):
+        serve_test.Receiver.came = []
+        serve_test.Receiver.answers = [(503, b"not now", {})]
+        receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve_test.Receiver)
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        self.addCleanup(receiver.server_close)
+        self.addCleanup(receiver.shutdown)
+        empty = f"{self.letters.name}.nothing"
+        self.letters.declare(empty)
+        self.letters.die(3)
+        self.letters.publish("stranger", key=self.letters.dlq)  # it has not died: nobody knows where it belongs
+        server = Server(self.folder, f"""
+[webhook]
+allow = ["loopback"]
+[alerts]
+webhook = "env:ALERT_URL"
+secret = "env:ALERT_SECRET"
+[recover.night]
+from = "env:DLQ"
+to_origin = "queue"
+every = "1h"
+on_start = true
+empty = "100ms"
+[recover.each]
+from = "{self.broker.vhost_url}/{empty}"
+to_origin = "queue"
+on_start = true
+notify = "always"
+[recover.well]
+from = "{self.broker.vhost_url}/{empty}"
+to_origin = "queue"
+on_start = true
+[recover.silent]
+from = "{self.letters.url}x"
+to_origin = "queue"
+on_start = true
+notify = "never"
+""", {"DLQ": self.letters.url, "ALERT_SECRET": serve_test.SECRET,
+      "ALERT_URL": f"http://127.0.0.1:{receiver.server_address[1]}/planted-path"})  # fmt: skip
+        self.addCleanup(server.end, signal.SIGKILL)
+        self.assertIsNotNone(server.port, "".join(server.log))
+
+        def told():
+            """By the name of the recovery. The first message comes twice, since it was not taken."""
+            return {json.loads(body)["data"]["recovery"]: (headers, json.loads(body))
+                    for headers, body in serve_test.Receiver.came}  # fmt: skip
+
+        self.wait_for(lambda: len(serve_test.Receiver.came) == 3 and len(told()) == 2, server.log)
+        headers, message = told()["night"]
+        data = message["data"]
+        self.assertTrue(headers["webhook-signature"].startswith("v1,"))
+        self.assertEqual((message["type"], data["queue"], data["ended"], data["all_done"]),
+                         ("holdfast.recovery", self.letters.dlq, "empty", False))  # fmt: skip
+        self.assertEqual([data[key] for key in ("found", "recovered", "failed", "skipped", "left")], [4, 3, 0, 1, 1])
+        self.assertRegex(data["run"], r"^20\d{6}T\d{6}Z-")
+        self.assertIn("3 recovered, 0 failed, 1 skipped, 1 left", data["text"])
+        self.assertEqual((told()["each"][1]["data"]["ended"], told()["each"][1]["data"]["recovered"]), ("empty", 0))
+        self.wait_for(lambda: any('"recover.failed"' in line and '"silent"' in line for line in server.log), server.log)
+        self.assertEqual(server.end(), 0)
+        self.assertEqual(set(told()), {"night", "each"})
+        everything = "".join(server.log) + json.dumps([body.decode() for _, body in serve_test.Receiver.came])
+        for secret in ("planted-path", serve_test.SECRET, "guest"):
+            self.assertNotIn(secret, everything)
+
+    def test_the_audit_knows_of_scheduled_recoveries(self):
+        slow_dlq, slow_target = f"{self.letters.name}.slow", f"{self.target}.slow"
+        self.letters.declare(self.target, slow_dlq, slow_target)
+        self.letters.die(3)
+        self.letters.publish("stranger", key=self.letters.dlq)
+        for number in range(30):
+            self.letters.publish(f"slow{number}", key=slow_dlq)
+        server = Server(self.folder, f"""
+[recover.night]
+from = "env:DLQ"
+to_origin = "queue"
+on_start = true
+empty = "100ms"
+[recover.nothing]
+from = "{self.broker.vhost_url}/{self.target}"
+to_origin = "queue"
+on_start = true
+empty = "100ms"
+[recover.slow]
+from = "{self.broker.vhost_url}/{slow_dlq}"
+to = "{slow_target}"
+rate = 2
+on_start = true
+""", {"DLQ": self.letters.url})  # fmt: skip
+        self.addCleanup(server.end, signal.SIGKILL)
+        self.assertIsNotNone(server.port, "".join(server.log))
+
+        def audit(who, at):
+            return [one for one in at.call("GET", "/v1/audit")[1]["entries"] if one["who"] == who]
+
+        self.wait_for(lambda: len(audit("schedule night", server)) == 2, server.log)
+        end, start = audit("schedule night", server)  # the latest first
+        what = f"dead-letter queue {self.letters.dlq} at "
+        self.assertTrue(start["what"].startswith(what) and end["what"] == start["what"], start)
+        self.assertEqual((start["action"], start["count"]), ("recover.start", 4))
+        self.assertEqual((end["action"], end["count"], end["refused"]), ("recover", 3, 1))
+        self.assertRegex(end["reason"], r"^run 20\S+: every message was handled; 3 recovered, 0 failed, 1 skipped, 1 left$")
+        shown = subprocess.run([HOLDFAST, "audit", "--server", f"http://127.0.0.1:{server.port}"], text=True,
+                               capture_output=True, check=True).stdout  # fmt: skip
+        self.assertRegex(shown, r"schedule night +recover +3 +dead-letter queue ")
+        self.assertNotIn("guest", json.dumps(server.call("GET", "/v1/audit")[1]))
+        self.wait_for(lambda: audit("schedule slow", server), server.log)
+        # A server that ends has its runs end, and says so.
+        self.assertEqual(server.end(), 0)
+        again = Server(self.folder, "")
+        self.addCleanup(again.end, signal.SIGKILL)
+        end, start = audit("schedule slow", again)
+        self.assertEqual((start["count"], end["action"]), (30, "recover"))
+        self.assertIn("it was asked to end", end["reason"])
+        self.assertLess(end["count"], 30)
+        self.assertEqual(audit("schedule nothing", again), [])
 
     def wait_for(self, what, log=()):
         until = time.monotonic() + 60

@@ -25,6 +25,7 @@ const sections: { path: string; title: string; icon: IconName; pages: Route["pag
   { path: "tasks", title: "Tasks", icon: "tasks", pages: ["tasks", "task"] },
   { path: "dead", title: "Dead letters", icon: "dead", pages: ["dead", "group"] },
   { path: "operations", title: "Replays", icon: "operations", pages: ["operations", "operation", "audit"] },
+  { path: "brokers", title: "Brokers", icon: "brokers", pages: ["brokers", "broker_queue", "recovery"] },
   { path: "workers", title: "Workers", icon: "workers", pages: ["workers"] },
 ];
 

@@ -123,6 +123,12 @@ class RabbitMq final : public ports::Broker {
     consuming().ask(ConsumeLine::FindExchange{std::move(exchange), std::move(then)});
   }
 
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    management().list(pattern, std::move(then));
+  }
+
  private:
   struct Receiving {
     ports::Receiver* receiver = nullptr;  // none: it is being closed
@@ -138,11 +144,15 @@ class RabbitMq final : public ports::Broker {
     return *consuming_;
   }
 
+  [[nodiscard]] Management& management() {
+    if (!management_) management_ = std::make_unique<Management>(loop_, options_);
+    return *management_;
+  }
+
   void ask_for_policies(const std::string& queue, int version, ports::QueueFacts facts,
                         std::move_only_function<void(Result<ports::QueueFacts>)> then) {
     if (!options_.asks_management) return then(std::move(facts));
-    if (!management_) management_ = std::make_unique<Management>(loop_, options_);
-    management_->queue(
+    management().queue(
         queue, version,
         [facts = std::move(facts), then = std::move(then)](Result<ports::QueueFacts> said) mutable {
           if (said) return then(agreed(facts, *said));

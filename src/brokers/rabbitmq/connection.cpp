@@ -29,7 +29,27 @@ amqp_field_value_t words(std::string_view text) {
   return value;
 }
 
+// Of words with a space between them.
+bool names_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::string_view one = words.substr(0, words.find(' '));
+    if (one == word) return true;
+    words.remove_prefix(std::min(words.size(), one.size() + 1));
+  }
+  return false;
+}
+
 }  // namespace
+
+bool is_external(const Options& options) noexcept {
+  return options.at.tls && !options.cert_file.empty() && !options.at.names_user;
+}
+
+Result<void> check_files(const Options& options) {
+  if (!options.at.tls) return {};
+  return io::check_tls_files(
+      {.authorities = options.ca_file, .certificate = options.cert_file, .key = options.key_file});
+}
 
 Error said_by_broker(std::string operation, int code, std::string_view text) {
   auto kind = ErrorCode::unavailable;
@@ -42,20 +62,25 @@ Error said_by_broker(std::string operation, int code, std::string_view text) {
           "the broker says: " + std::to_string(code) + " " + std::string(text)};
 }
 
-Connection::Connection(const Options& options, std::string name, const Clock& clock,
+Connection::Connection(const Options& options, Host at, std::string name, const Clock& clock,
                        Listener& listener)
-    : options_(options), name_(std::move(name)), clock_(clock), listener_(listener) {}
+    : options_(options),
+      at_(std::move(at)),
+      name_(std::move(name)),
+      clock_(clock),
+      listener_(listener) {}
 
 Result<void> Connection::begin() {
-  const Location& at = options_.at;
   give_up_at_ = saturating_add(clock_.now(), options_.connect_timeout);
   auto wire = io::TcpWire::begin(
-      {.host = at.host,
-       .port = at.port,
-       .tls = at.tls,
+      {.host = at_.name,
+       .port = at_.port,
+       .tls = options_.at.tls,
        .ca_file = options_.ca_file,
        .peer = {.name = "the broker",
-                .tls_advice = ": use amqp://, or the port that takes TLS (usually 5671)"}});
+                .tls_advice = ": use amqp://, or the port that takes TLS (usually 5671)"},
+       .cert_file = options_.cert_file,
+       .key_file = options_.key_file});
   if (!wire) return std::unexpected(wire.error());
   wire_.emplace(std::move(*wire));
   last_read_ = last_written_ = clock_.now();
@@ -76,6 +101,18 @@ SteadyTime Connection::next_time() const noexcept {
 }
 
 Result<void> Connection::turn() {
+  auto turned = take_turn();
+  // With TLS 1.3 a broker refuses a certificate after all else is agreed, and its reason may be
+  // lost.
+  const bool may_be_refused = !turned && options_.at.tls && state_ == State::greeting;
+  if (!may_be_refused || turned.error().message.contains("client certificate")) return turned;
+  Error error = std::move(turned).error();
+  error.message += options_.cert_file.empty() ? " (it may ask for a client certificate)"
+                                              : " (it may not trust the client certificate)";
+  return std::unexpected(std::move(error));
+}
+
+Result<void> Connection::take_turn() {
   if (state_ == State::connecting) {
     auto connected = wire_->connected();
     if (!connected) return std::unexpected(connected.error());
@@ -171,8 +208,7 @@ Result<void> Connection::take_own(const MethodReader::Method& method) {
       if (state_ != State::greeting) break;
       state_ = State::tuning;
       note_version(method.as<amqp_connection_start_t>());
-      answer_start();
-      return {};
+      return answer_start(method.as<amqp_connection_start_t>());
     case AMQP_CONNECTION_TUNE_METHOD:
       if (state_ != State::tuning) break;
       state_ = State::opening;
@@ -206,7 +242,15 @@ void Connection::note_version(const amqp_connection_start_t& start) {
   }
 }
 
-void Connection::answer_start() {
+Result<void> Connection::answer_start(const amqp_connection_start_t& start) {
+  const bool external = is_external(options_);
+  const std::string_view mechanism = external ? "EXTERNAL" : "PLAIN";
+  if (external && !names_word(text_of(start.mechanisms), mechanism)) {
+    return fail(
+        ErrorCode::invalid_argument, kConnectOperation,
+        "the broker does not take a certificate for a user: enable its plugin "
+        "rabbitmq_auth_mechanism_ssl and the mechanism EXTERNAL, or name a user in the URL");
+  }
   amqp_table_entry_t capabilities[] = {
       entry("connection.blocked", yes()), entry("consumer_cancel_notify", yes()),
       entry("publisher_confirms", yes()), entry("basic.nack", yes()),
@@ -218,13 +262,14 @@ void Connection::answer_start() {
                                      entry("connection_name", words(name_)),
                                      entry("capabilities", capability_table)};
   std::string response;
-  response += '\0' + options_.at.user + '\0' + options_.at.password;
+  if (!external) response += '\0' + options_.at.user + '\0' + options_.at.password;
   out_.method(0, AMQP_CONNECTION_START_OK_METHOD,
               amqp_connection_start_ok_t{
                   .client_properties = {static_cast<int>(std::size(properties)), properties},
-                  .mechanism = bytes_of("PLAIN"),
+                  .mechanism = bytes_of(mechanism),
                   .response = bytes_of(response),
                   .locale = bytes_of("en_US")});
+  return {};
 }
 
 void Connection::answer_tune(const amqp_connection_tune_t& tune) {
@@ -251,7 +296,10 @@ Error Connection::closed_by_broker(const amqp_connection_close_t& close) const {
   if (state_ == State::up) {
     error.code = ErrorCode::unavailable;
   } else if (close.reply_code == AMQP_ACCESS_REFUSED) {
-    error.message += " (check user and password; \"guest\" may connect only from the same machine)";
+    error.message += is_external(options_)
+                         ? " (check that there is a user of the name in the certificate)"
+                         : " (check user and password; \"guest\" may connect only from the same "
+                           "machine)";
   } else if (close.reply_code == AMQP_NOT_ALLOWED) {
     error.message += " (check the vhost in the URL, where / is written %2f, and its permissions)";
   }

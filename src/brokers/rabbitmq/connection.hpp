@@ -34,7 +34,8 @@ class Connection {
   };
 
   // `name`: as the management page shows it.
-  Connection(const Options& options, std::string name, const Clock& clock, Listener& listener);
+  Connection(const Options& options, Host at, std::string name, const Clock& clock,
+             Listener& listener);
 
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] bool is_up() const noexcept { return state_ == State::up; }
@@ -66,18 +67,20 @@ class Connection {
  private:
   enum class State : std::uint8_t { connecting, greeting, tuning, opening, up, leaving, over };
 
+  [[nodiscard]] Result<void> take_turn();
   [[nodiscard]] Result<void> read();
   [[nodiscard]] Result<void> take_frames();
   [[nodiscard]] bool reads() const noexcept { return reads_ || state_ != State::up; }
   [[nodiscard]] Result<void> take(const Frame& frame);
   [[nodiscard]] Result<void> take_own(const MethodReader::Method& method);
   void note_version(const amqp_connection_start_t& start);
-  void answer_start();
+  [[nodiscard]] Result<void> answer_start(const amqp_connection_start_t& start);
   void answer_tune(const amqp_connection_tune_t& tune);
   [[nodiscard]] Error closed_by_broker(const amqp_connection_close_t& close) const;
   [[nodiscard]] Result<void> keep_alive(SteadyTime now);
 
   const Options& options_;
+  const Host at_;
   const std::string name_;
   const Clock& clock_;
   Listener& listener_;

@@ -22,7 +22,7 @@ std::size_t clamp_prefetch(std::size_t prefetch) {
 }  // namespace
 
 ConsumeLine::ConsumeLine(Parts parts)
-    : Line(std::move(parts), "consume"),
+    : Line(std::move(parts), ports::BrokerWay::consume),
       declarer_(kConsumeDeclareChannel),
       topologies_(declarer_, log()),
       patience_(Patience::policy(options(), "connect", clock(), log())) {
@@ -195,8 +195,7 @@ bool ConsumeLine::has_lasting_purpose() const {
 }
 
 void ConsumeLine::on_up() {
-  log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"role", role()}});
+  note_connected();
   up_since_ = clock().now();
   patience_.succeeded();
   channels_.resize(std::size_t{connection()->channel_most()} + 1);
@@ -223,8 +222,14 @@ void ConsumeLine::on_lost(const Error& why, bool was_up) {
     return consumer.is_closing;
   });
   if (!has_lasting_purpose()) return;
-  // At once after a loss, unless that comes so soon that it is no better than a failure.
-  if (was_up && clock().now() - up_since_ >= kShortLife) return;
+  // At once after a loss, unless that comes so soon that it is no better than a failure, and at
+  // every host.
+  if (was_up && clock().now() - up_since_ >= kShortLife)
+    short_lives_ = 0;
+  else if (was_up)
+    ++short_lives_;
+  if (was_up && short_lives_ < host_count()) return;
+  short_lives_ = 0;
   next_attempt_ = patience_.failed(why);
   if (!next_attempt_) give_up(why);
 }
@@ -301,7 +306,7 @@ void ConsumeLine::carry_out(Inspect& inspect) {
                });
 }
 
-void ConsumeLine::probe(std::shared_ptr<Probing> probing) {
+void ConsumeLine::probe(const std::shared_ptr<Probing>& probing) {
   ask_declarer({.queue = probing->asked.queue, .arguments = probing->probe.arguments()},
                [this, probing](const Declarer::Answer& answer) {
                  const int code = answer.lost ? -1 : answer.code;

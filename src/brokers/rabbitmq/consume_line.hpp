@@ -107,7 +107,7 @@ class ConsumeLine final : public Line {
   void forward_questions();
   // As soon as there is a connection; answered as lost where there is none.
   void ask_declarer(Declarer::Wish wish, Declarer::Then then);
-  void probe(std::shared_ptr<Probing> probing);
+  void probe(const std::shared_ptr<Probing>& probing);
   void give_up(const Error& why);
   [[nodiscard]] SteadyTime answer_due() const;
   void fail_questions(const Error& why);
@@ -160,6 +160,7 @@ class ConsumeLine final : public Line {
   Patience patience_;
   std::optional<SteadyTime> next_attempt_;  // to connect
   SteadyTime up_since_{};
+  std::size_t short_lives_ = 0;  // connections in a row that were lost at once
   bool gave_up_ = false;
   Error last_error_;
 };

@@ -26,10 +26,12 @@ int poll_wait(SteadyTime now, SteadyTime until) {
 
 }  // namespace
 
-Line::Line(Parts parts, std::string role)
+Line::Line(Parts parts, ports::BrokerWay way)
     : parts_(std::move(parts)),
-      role_(std::move(role)),
+      way_(way),
+      role_(way == ports::BrokerWay::publish ? "publish" : "consume"),
       place_(parts_.options.at.text()),
+      hosts_(parts_.options.at.hosts()),
       bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
 Line::~Line() = default;
@@ -89,21 +91,68 @@ void Line::wait() {
 }
 
 void Line::connect() {
+  tried_ = 0;
+  failures_.clear();
+  connect_to_host();
+}
+
+void Line::connect_to_host() {
   Connection::Listener& listener = *this;
-  connection_ = std::make_unique<Connection>(options(), options().client + " (" + role_ + ")",
-                                             clock(), listener);
+  connection_ = std::make_unique<Connection>(
+      options(), hosts_[at_], options().client + " (" + role_ + ")", clock(), listener);
   if (auto begun = connection_->begin(); !begun) lose(begun.error());
 }
 
 void Line::lose(const Error& why) {
   if (!connection_) return;
   ended_ = std::move(connection_);
-  const bool was_up = ended_->is_up();
-  if (was_up) {
+  if (ended_->is_up()) {
     log().log(Level::warning, "broker.connection_lost", "The connection to the broker is lost.",
-              {{"broker", place_}, {"role", role_}, {"error", why.message}});
+              {{"broker", place_}, {"host", host()}, {"role", role_}, {"error", why.message}});
+    at_ = (at_ + 1) % hosts_.size();
+    note_disconnected(why, true);
+    return on_lost(why, true);
   }
-  on_lost(why, was_up);
+  if (goes_on(why)) return connect_to_host();
+  const Error reason = hosts_.size() == 1
+                           ? why
+                           : Error{why.code, why.operation, "no host can be used: " + failures_};
+  note_disconnected(reason, false);
+  on_lost(reason, false);
+}
+
+bool Line::goes_on(const Error& why) {
+  const std::string failed = host();
+  failures_ += (failures_.empty() ? "" : "; ") + failed + ": " + why.message;
+  at_ = (at_ + 1) % hosts_.size();
+  if (++tried_ >= hosts_.size() || stopping_) return false;
+  log().log(Level::warning, "broker.next_host",
+            "A host of the broker cannot be used; trying the next.",
+            {{"broker", place_},
+             {"host", failed},
+             {"next", host()},
+             {"role", role_},
+             {"error", why.message}});
+  return true;
+}
+
+void Line::note_connected() {
+  log().log(Level::info, "broker.connected", "Connected to the broker.",
+            {{"broker", place_}, {"host", host()}, {"role", role_}});
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_] { observer->connected(way); }});
+}
+
+void Line::note_disconnected(const Error& why, bool was_up) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, way = way_, why, was_up] {
+    observer->disconnected(way, why, was_up);
+  }});
+}
+
+void Line::note_blocked(bool is_blocked) {
+  if (!options().observer) return;
+  tell(Call{[observer = options().observer, is_blocked] { observer->blocked(is_blocked); }});
 }
 
 // What was said before is to arrive: a socket that is closed with something unread in it takes with

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,8 +33,7 @@ class Line : protected Connection::Listener {
   Line& operator=(const Line&) = delete;
 
  protected:
-  // `role`: "publish", "consume".
-  Line(Parts parts, std::string role);
+  Line(Parts parts, ports::BrokerWay way);
   ~Line() override;
 
   void start();
@@ -47,13 +47,16 @@ class Line : protected Connection::Listener {
   virtual void take_orders() = 0;
   // Everything that came is dealt with: what is due, and what is to be written.
   virtual void go_on(SteadyTime now) = 0;
-  // The connection is gone; `was_up` says whether there was one.
+  // The connection is gone, or there was none at any of the hosts; `was_up` says which.
   virtual void on_lost(const Error& why, bool was_up) = 0;
   // When to go on if nothing comes.
   [[nodiscard]] virtual SteadyTime next_time() const = 0;
 
-  // May call on_lost().
+  // To the host that is next, and if that fails at once to each of the others. May call on_lost().
   void connect();
+  [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
+  // The host of the connection, for logs.
+  [[nodiscard]] std::string host() const { return hosts_[at_].text(); }
   // As if the broker had ended the connection.
   void give_up_connection(const Error& why) { lose(why); }
   // A broker that lives, and does not answer for so long what was asked: a quorum queue without a
@@ -69,18 +72,30 @@ class Line : protected Connection::Listener {
   [[nodiscard]] const Logger& log() const noexcept { return parts_.log; }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }  // for logs
   [[nodiscard]] const std::string& role() const noexcept { return role_; }
+  // Has the loop tell the observer.
+  void note_connected();
+  void note_blocked(bool is_blocked);
   void tell(Event event) { events_.push_back(std::move(event)); }
   [[nodiscard]] std::vector<Event>& events() noexcept { return events_; }
 
  private:
   void run();
   void wait();
+  void connect_to_host();
   void lose(const Error& why);
+  // Whether another host is tried in the place of the one that has failed.
+  [[nodiscard]] bool goes_on(const Error& why);
+  void note_disconnected(const Error& why, bool was_up);
   void say_goodbye();
 
   const Parts parts_;
-  const std::string role_;
+  const ports::BrokerWay way_;
+  const std::string role_;  // "consume", "publish"
   const std::string place_;
+  const std::vector<Host> hosts_;
+  std::size_t at_ = 0;     // of hosts_: the one that is connected to, or tried next
+  std::size_t tried_ = 0;  // since there was a connection, or all were tried
+  std::string failures_;   // of those
   io::UniqueFd bell_;
   std::atomic<bool> stopping_ = false;
   std::unique_ptr<Connection> connection_;

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <ranges>
+#include <utility>
 
 #include "brokers/rabbitmq/rabbitmq.hpp"
 #include "core/percent_text.hpp"
@@ -8,7 +11,9 @@ namespace holdfast::brokers::rabbitmq {
 namespace {
 
 constexpr const char* kParseUrlOperation = "read the broker's URL";
-constexpr const char* kShape = "amqp[s]://user:password@host:port/vhost";
+constexpr std::uint16_t kPort = 5672;
+constexpr std::uint16_t kTlsPort = 5671;
+constexpr const char* kShape = "amqp[s]://user:password@host:port,host:port/vhost";
 
 std::unexpected<Error> wrong(const std::string& what) {
   return fail(ErrorCode::invalid_argument, kParseUrlOperation, what + " (expected " + kShape + ")");
@@ -23,30 +28,47 @@ Result<void> read_user(std::string_view part, Location& into) {
   if (!user || !password) return wrong("a % in user or password that is no %xx");
   into.user = *user;
   into.password = *password;
+  into.names_user = true;
   return {};
 }
 
-Result<void> read_host(std::string_view part, Location& into) {
+Result<Host> read_host(std::string_view part, bool tls) {
+  Host host{.name = {}, .port = static_cast<std::uint16_t>(tls ? kTlsPort : kPort)};
   std::string_view port;
   if (part.starts_with('[')) {  // an IPv6 address
     const auto end = part.find(']');
     if (end == std::string_view::npos) return wrong("a [ without its ]");
-    into.host = std::string(part.substr(1, end - 1));
+    host.name = std::string(part.substr(1, end - 1));
     port = part.substr(end + 1);
   } else {
     const auto colon = part.find(':');
-    const auto host = percent_decoded(part.substr(0, colon));
-    if (!host) return wrong("a % in the host that is no %xx");
-    into.host = *host;
+    const auto name = percent_decoded(part.substr(0, colon));
+    if (!name) return wrong("a % in the host that is no %xx");
+    host.name = *name;
     port = colon == std::string_view::npos ? "" : part.substr(colon);
   }
-  if (into.host.empty()) return wrong("no host");
-  into.port = into.tls ? 5671 : 5672;
-  if (port.empty()) return {};
+  if (host.name.empty()) return wrong("no host");
+  if (port.empty()) return host;
   port.remove_prefix(1);
   const char* const end = port.data() + port.size();
-  const auto [stopped, failed] = std::from_chars(port.data(), end, into.port);
-  if (failed != std::errc() || stopped != end || into.port == 0) return wrong("no such port");
+  const auto [stopped, failed] = std::from_chars(port.data(), end, host.port);
+  if (failed != std::errc() || stopped != end || host.port == 0) return wrong("no such port");
+  return host;
+}
+
+// "host:port,host:port".
+Result<void> read_hosts(std::string_view hosts, Location& into) {
+  std::vector<Host> all;
+  for (const auto part : std::views::split(hosts, ',')) {
+    auto host = read_host(std::string_view(part), into.tls);
+    if (!host) return std::unexpected(host.error());
+    if (std::ranges::find(all, *host) != all.end()) return wrong("a host that is named twice");
+    all.push_back(*std::move(host));
+  }
+  if (all.empty()) return wrong("no host");
+  into.host = all.front().name;
+  into.port = all.front().port;
+  into.others.assign(all.begin() + 1, all.end());
   return {};
 }
 
@@ -70,13 +92,26 @@ Result<void> read_path(std::string_view path, bool names_queue, Location& into) 
 
 }  // namespace
 
+std::string Host::text() const {
+  return (name.contains(':') ? '[' + name + ']' : name) + ':' + std::to_string(port);
+}
+
+std::vector<Host> Location::hosts() const {
+  std::vector<Host> all = {{.name = host, .port = port}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
 std::string Location::text() const {
-  const bool v6 = host.contains(':');
-  const std::uint16_t usual = tls ? 5671 : 5672;
   std::string text = tls ? "amqps://" : "amqp://";
   if (user != "guest") text += percent_encoded(user) + '@';
-  text += v6 ? '[' + host + ']' : host;
-  if (port != usual) text += ':' + std::to_string(port);
+  const std::string usual_port = ':' + std::to_string(tls ? kTlsPort : kPort);
+  bool is_first = true;
+  for (const Host& one : hosts()) {
+    std::string shown = one.text();
+    if (shown.ends_with(usual_port)) shown.resize(shown.size() - usual_port.size());
+    text += (std::exchange(is_first, false) ? "" : ",") + shown;
+  }
   text += '/' + percent_encoded(vhost);
   if (!queue.empty()) text += '/' + percent_encoded(queue);
   return text;
@@ -103,7 +138,7 @@ Result<Location> parse_location(std::string_view url, bool names_queue) {
       return std::unexpected(read.error());
     authority.remove_prefix(at + 1);
   }
-  if (auto read = read_host(authority, location); !read) return std::unexpected(read.error());
+  if (auto read = read_hosts(authority, location); !read) return std::unexpected(read.error());
   if (auto read = read_path(path, names_queue, location); !read)
     return std::unexpected(read.error());
   return location;

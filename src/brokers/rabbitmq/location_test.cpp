@@ -40,6 +40,21 @@ TEST(Location, takes_the_queue_from_the_last_part) {
   EXPECT_FALSE(parse_location("amqp://mq/shop/", true));
 }
 
+TEST(Location, reads_several_hosts_of_a_broker) {
+  const auto at = parse_location("amqp://ann:s,crt@mq1,mq2:5673,[::1],[fe80::2]:7777/%2f/q", true);
+  ASSERT_TRUE(at) << at.error().text();
+  const std::vector<Host> all = {{"mq1", 5672}, {"mq2", 5673}, {"::1", 5672}, {"fe80::2", 7777}};
+  EXPECT_EQ(at->hosts(), all);
+  EXPECT_EQ(at->password, "s,crt");
+  EXPECT_EQ(at->queue, "q");
+  EXPECT_EQ(at->text(), "amqp://ann@mq1,mq2:5673,[::1],[fe80::2]:7777/%2f/q");
+  EXPECT_EQ(parse_location("amqps://a,b")->hosts().back(), (Host{"b", 5671}));
+  EXPECT_EQ(parse_location("amqp://a")->hosts().size(), 1U);
+  for (const char* const url :
+       {"amqp://a,", "amqp://,a", "amqp://a,,b", "amqp://a:x,b", "amqp://a,b:70000", "amqp://a,a"})
+    EXPECT_FALSE(parse_location(url)) << url;
+}
+
 TEST(Location, refuses_what_is_no_broker_and_never_repeats_a_password) {
   for (const char* const url :
        {"", "http://mq", "amqp://", "amqp://u:planted@", "amqp://u:planted%4@mq",

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/json_text.hpp"
+#include "core/name_pattern.hpp"
 #include "core/percent_text.hpp"
 #include "io/address_guard.hpp"
 #include "wire/base64.hpp"
@@ -15,38 +17,24 @@ namespace holdfast::brokers::rabbitmq {
 namespace {
 
 using namespace std::chrono_literals;
-using wire::JsonView;
-using Kind = ports::QueueFacts::Kind;
 
 constexpr const char* kAskOperation = "ask the management API";
 constexpr Duration kRequestTimeout = 5s;
+constexpr Duration kListTimeout = 60s;  // it looks at every queue of the vhost for each page
+constexpr std::size_t kPageSize = 500;  // which is the most that it allows
+constexpr std::size_t kMostFilterBytes = 100;
+constexpr std::size_t kMostAnswerBytes = std::size_t{32} << 20;
+constexpr std::size_t kDeepest = 32;
 constexpr Duration kConnectTimeout = 2s;
 constexpr Duration kAgainAfter = 250ms;
 // Its figures of a queue that was just declared come after two intervals of the broker, 5 s each.
 constexpr int kMostQuestions = 60;
-constexpr std::size_t kDeepest = 32;
-constexpr std::int64_t kLimitFromVersion4 = 20;
 
 // The operator says where the broker is: that may well be this machine, or a private network.
 std::shared_ptr<const io::AddressGuard> any_address() {
   const std::array<std::string, 2> all = {"0.0.0.0/0", "::/0"};
   return std::make_shared<const io::AddressGuard>(
       io::AddressGuard::make(all).value_or(io::AddressGuard()));
-}
-
-Kind kind_of(std::string_view type) {
-  if (type == "quorum") return Kind::counts;
-  if (type == "stream") return Kind::stream;
-  return type == "classic" ? Kind::plain : Kind::unknown;
-}
-
-// The lower of those that are there; less than nothing means none.
-void lower_limit(std::optional<std::int64_t>& limit, bool& is_said,
-                 const std::optional<JsonView>& value) {
-  const auto number = value ? value->number() : std::nullopt;
-  if (!number) return;
-  is_said = true;
-  if (*number >= 0) limit = std::min(limit.value_or(*number), *number);
 }
 
 }  // namespace
@@ -78,41 +66,19 @@ ManagementApi management_api(const Options& options) {
   return api;
 }
 
-Result<std::optional<ports::QueueFacts>> read_queue(std::string_view json, int broker_version) {
-  if (wire::syntax_fault(json, kDeepest)) {
-    return fail(ErrorCode::unavailable, kAskOperation, "its answer is not JSON");
+std::vector<ManagementApi> management_apis(const Options& options) {
+  if (!options.management.empty()) return {management_api(options)};
+  std::vector<ManagementApi> all;
+  for (const Host& host : options.at.hosts()) {
+    Options of_one = options;
+    of_one.at.host = host.name;
+    all.push_back(management_api(of_one));
   }
-  const JsonView queue(json);
-  const Kind kind = kind_of(queue.text_of("type"));
-  if (kind == Kind::unknown) {
-    return fail(ErrorCode::unavailable, kAskOperation, "its answer does not describe a queue");
-  }
-  const auto policy = queue.find("effective_policy_definition");
-  if (!policy && kind == Kind::counts) return std::nullopt;
-  const auto arguments = queue.find("arguments");
-  const auto of = [](const std::optional<JsonView>& object, std::string_view name) {
-    return object ? object->find(name) : std::nullopt;
-  };
-  ports::QueueFacts facts{.kind = kind, .limit_is_known = true};
-  if (kind == Kind::counts) {
-    bool is_said = false;
-    lower_limit(facts.return_limit, is_said, of(arguments, "x-delivery-limit"));
-    lower_limit(facts.return_limit, is_said, of(policy, "delivery-limit"));
-    if (!is_said && broker_version >= 4) facts.return_limit = kLimitFromVersion4;
-  }
-  auto exchange = of(arguments, "x-dead-letter-exchange");
-  if (!exchange) exchange = of(policy, "dead-letter-exchange");
-  if (exchange) {
-    auto key = of(arguments, "x-dead-letter-routing-key");
-    if (!key) key = of(policy, "dead-letter-routing-key");
-    facts.dead_letter =
-        ports::Address{.exchange = exchange->text(), .routing_key = key ? key->text() : ""};
-  }
-  return facts;
+  return all;
 }
 
 struct Management::Asking {
-  std::string url;
+  std::string path;
   int broker_version = 0;
   Then then;
   int questions = 0;
@@ -121,47 +87,82 @@ struct Management::Asking {
 Management::Management(ports::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options),
-      api_(management_api(options)),
+      apis_(management_apis(options)),
       client_(io::HttpClient::start(loop,
                                     {.ca_file = options.ca_file, .user_agent = options.client})) {}
 
 Management::~Management() = default;
 
-void Management::queue(const std::string& name, int broker_version, Then then) {
-  auto asking = std::make_shared<Asking>();
-  asking->url =
-      api_.url + "/api/queues/" + percent_encoded(options_.at.vhost) + '/' + percent_encoded(name);
-  asking->broker_version = broker_version;
-  asking->then = std::move(then);
-  ask(std::move(asking));
+std::string Management::queues_path() const {
+  return "/api/queues/" + percent_encoded(options_.at.vhost);
 }
 
-void Management::ask(std::shared_ptr<Asking> asking) {
-  if (!client_) return asking->then(std::unexpected(client_.error()));
-  ++asking->questions;
-  io::HttpRequest request{.url = asking->url,
-                          .timeout = kRequestTimeout,
+struct Management::Get {
+  std::string path;
+  Duration timeout;
+  Answered then;
+  std::size_t tried = 0;
+};
+
+void Management::get(std::string path, Duration timeout, Answered then) {
+  if (!client_) {
+    loop_.post([then = std::move(then), why = client_.error().message]() mutable {
+      then(std::unexpected(io::HttpError{.message = why}));
+    });
+    return;
+  }
+  attempt(std::make_shared<Get>(std::move(path), timeout, std::move(then)));
+}
+
+void Management::attempt(std::shared_ptr<Get> get) {
+  io::HttpRequest request{.url = api().url + get->path,
+                          .timeout = get->timeout,
                           .connect_timeout = kConnectTimeout,
+                          .most_response_bytes = kMostAnswerBytes,
                           .guard = any_address()};
   std::string credentials = "Basic ";
-  wire::append_base64(credentials, api_.user + ':' + api_.password);
+  wire::append_base64(credentials, api().user + ':' + api().password);
   request.headers = {{"Authorization", std::move(credentials)}};
   client_->send(std::move(request),
-                [this, asking](const io::HttpResult& result) { answered(asking, result); });
+                [this, life = std::weak_ptr(life_), get](const io::HttpResult& result) {
+                  if (life.expired()) return;
+                  if (result || ++get->tried >= apis_.size()) return get->then(result);
+                  at_ = (at_ + 1) % apis_.size();
+                  attempt(get);
+                });
+}
+
+// What is missing to whoever asks.
+std::string Management::refusal(const io::HttpResponse& answer) const {
+  if (answer.status != 401 && answer.status != 403)
+    return "it answers " + std::to_string(answer.status);
+  std::string what = "it refuses user " + api().user + " (which needs the tag management and a " +
+                     "permission in vhost " + quoted(options_.at.vhost) + ")";
+  if (wire::syntax_fault(answer.body, kDeepest)) return what;
+  const std::string reason = wire::JsonView(answer.body).text_of("reason");
+  return reason.empty() ? what : what + ": " + reason;
+}
+
+void Management::queue(const std::string& name, int broker_version, Then then) {
+  auto asking = std::make_shared<Asking>();
+  asking->path = queues_path() + '/' + percent_encoded(name);
+  asking->broker_version = broker_version;
+  asking->then = std::move(then);
+  ask(asking);
+}
+
+void Management::ask(const std::shared_ptr<Asking>& asking) {
+  ++asking->questions;
+  get(asking->path, kRequestTimeout,
+      [this, asking](const io::HttpResult& result) { answered(asking, result); });
 }
 
 void Management::answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result) {
   const auto give_up = [&](ErrorCode code, const std::string& what) {
-    asking->then(fail(code, kAskOperation, api_.url + ": " + what));
+    asking->then(fail(code, kAskOperation, api().url + ": " + what));
   };
   if (!result) return give_up(ErrorCode::unavailable, result.error().message);
-  if (result->status == 401) {
-    return give_up(ErrorCode::unavailable,
-                   "it refuses user " + api_.user + " (which needs the tag management)");
-  }
-  if (result->status != 200) {
-    return give_up(ErrorCode::unavailable, "it answers " + std::to_string(result->status));
-  }
+  if (result->status != 200) return give_up(ErrorCode::unavailable, refusal(*result));
   auto facts = read_queue(result->body, asking->broker_version);
   if (!facts) return give_up(ErrorCode::unavailable, facts.error().message);
   if (*facts) return asking->then(std::move(**facts));
@@ -169,6 +170,63 @@ void Management::answered(const std::shared_ptr<Asking>& asking, const io::HttpR
     return give_up(ErrorCode::unavailable, "it does not tell the queue's policies");
   }
   again_.push_back(loop_.after(kAgainAfter, [this, asking] { ask(asking); }));
+}
+
+struct Management::Listing {
+  Listing(const std::string& text, ListThen told) : pattern(text), then(std::move(told)) {}
+
+  NamePattern pattern;
+  ListThen then;
+  std::size_t page = 1;
+  std::map<std::string, ports::QueueStatus> found = {};
+};
+
+void Management::list(const std::string& pattern, ListThen then) {
+  ask_page(std::make_shared<Listing>(pattern, std::move(then)));
+}
+
+void Management::ask_page(std::shared_ptr<Listing> listing) {
+  std::string path = queues_path() + "?page=" + std::to_string(listing->page) +
+                     "&page_size=" + std::to_string(kPageSize) +
+                     "&columns=name,type,arguments,effective_policy_definition,messages_ready," +
+                     "messages_unacknowledged,consumers,head_message_timestamp," +
+                     "message_stats.ack_details.rate,message_stats.get_no_ack_details.rate," +
+                     "message_stats.deliver_no_ack_details.rate";
+  // The API looks for it in names, upper and lower case alike. Of more than ASCII it takes bytes.
+  const std::string& part = listing->pattern.longest_part();
+  const bool is_plain = std::ranges::all_of(part, [](char c) { return c > ' ' && c < 0x7f; });
+  if (!part.empty() && is_plain && part.size() <= kMostFilterBytes)
+    path += "&name=" + percent_encoded(part) + "&use_regex=false";
+  get(std::move(path), kListTimeout,
+      [this, listing](const io::HttpResult& result) { page_came(listing, result); });
+}
+
+void Management::page_came(const std::shared_ptr<Listing>& listing, const io::HttpResult& result) {
+  const auto give_up = [&](ErrorCode code, const std::string& what) {
+    listing->then(fail(code, "list queues", api().url + queues_path() + ": " + what));
+  };
+  if (!result) return give_up(ErrorCode::unavailable, result.error().message);
+  if (result->status == 404) return give_up(ErrorCode::not_found, "there is no such vhost");
+  QueuePage page{.pages = listing->page};
+  // The last page is gone if queues were deleted meanwhile.
+  if (const bool is_past_the_end = result->status == 400 && listing->page > 1; !is_past_the_end) {
+    if (result->status != 200) return give_up(ErrorCode::unavailable, refusal(*result));
+    auto read = read_queue_page(result->body);
+    if (!read) return give_up(ErrorCode::unavailable, read.error().message);
+    page = *std::move(read);
+  }
+  for (ports::QueueStatus& queue : page.queues) {
+    if (listing->pattern.matches(queue.name)) listing->found[queue.name] = std::move(queue);
+  }
+  if (listing->found.size() > ports::kMostListedQueues) {
+    return give_up(ErrorCode::exhausted, "more than " + std::to_string(ports::kMostListedQueues) +
+                                             " queues match: use a narrower pattern");
+  }
+  if (++listing->page <= page.pages) return ask_page(listing);
+  std::vector<ports::QueueStatus> found;
+  for (auto& [name, queue] : listing->found)
+    found.push_back(std::move(queue));
+  listing->then(std::move(found));
 }
 
 }  // namespace holdfast::brokers::rabbitmq

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <holdfast/result.hpp>
 
+#include "brokers/rabbitmq/queue_json.hpp"
 #include "brokers/rabbitmq/rabbitmq.hpp"
 #include "io/http_client.hpp"
 #include "ports/broker.hpp"
@@ -26,16 +27,14 @@ struct ManagementApi {
   std::string password = {};
 };
 [[nodiscard]] ManagementApi management_api(const Options& options);
-
-// What the API says of a queue, read from its answer. Nothing: it does not know its policies yet,
-// which takes it some seconds after a queue was declared.
-[[nodiscard]] Result<std::optional<ports::QueueFacts>> read_queue(std::string_view json,
-                                                                  int broker_version);
+// The same at each host of the broker, unless the options say where it is.
+[[nodiscard]] std::vector<ManagementApi> management_apis(const Options& options);
 
 // Asks the management API of a broker about queues. Threads: the loop's.
 class Management {
  public:
   using Then = std::move_only_function<void(Result<ports::QueueFacts>)>;
+  using ListThen = std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)>;
 
   Management(ports::Loop& loop, const Options& options);
   ~Management();
@@ -44,16 +43,33 @@ class Management {
 
   // `broker_version`: its first number; 0: not known.
   void queue(const std::string& name, int broker_version, Then then);
+  // Page by page. A queue that is made or deleted meanwhile may be missing, but none is there
+  // twice.
+  void list(const std::string& pattern, ListThen then);
 
  private:
   struct Asking;
-  void ask(std::shared_ptr<Asking> asking);
+  struct Listing;
+  using Answered = std::move_only_function<void(const io::HttpResult&)>;
+
+  struct Get;
+  [[nodiscard]] const ManagementApi& api() const { return apis_[at_]; }
+  [[nodiscard]] std::string queues_path() const;
+  // From the API that has answered last, and if there is no connection from each of the others.
+  void get(std::string path, Duration timeout, Answered then);
+  void attempt(std::shared_ptr<Get> get);
+  [[nodiscard]] std::string refusal(const io::HttpResponse& answer) const;
+  void ask(const std::shared_ptr<Asking>& asking);
   void answered(const std::shared_ptr<Asking>& asking, const io::HttpResult& result);
+  void ask_page(std::shared_ptr<Listing> listing);
+  void page_came(const std::shared_ptr<Listing>& listing, const io::HttpResult& result);
 
   ports::Loop& loop_;
   const Options& options_;
-  const ManagementApi api_;
+  const std::vector<ManagementApi> apis_;
+  std::size_t at_ = 0;
   std::vector<std::unique_ptr<ports::Loop::Timer>> again_;  // a few for each queue
+  const std::shared_ptr<int> life_ = std::make_shared<int>();
   Result<io::HttpClient> client_;
 };
 

@@ -56,6 +56,34 @@ TEST(Management, refuses_what_is_no_answer_of_that_api) {
     EXPECT_FALSE(read_queue(text, 3)) << text;
 }
 
+TEST(Management, reads_a_page_of_queues) {
+  const auto page = read_queue_page(R"({"page":1,"page_count":3,"items":[
+      {"name":"a.dlq","type":"quorum","messages_ready":7,"messages_unacknowledged":2,"consumers":1,
+       "arguments":{"x-delivery-limit":5},"effective_policy_definition":{"delivery-limit":3,
+       "dead-letter-exchange":"dlx","dead-letter-routing-key":"grave"},"head_message_timestamp":1700000000,
+       "message_stats":{"ack_details":{"rate":1.5},"get_no_ack_details":{"rate":2}}},
+      {"name":"just made","type":"classic","arguments":{}}]})");
+  ASSERT_TRUE(page) << page.error().text();
+  EXPECT_EQ(page->pages, 3U);
+  ASSERT_EQ(page->queues.size(), 2U);
+  const ports::QueueStatus& first = page->queues[0];
+  EXPECT_EQ(first.name, "a.dlq");
+  EXPECT_EQ(first.kind, ports::QueueStatus::Kind::quorum);
+  EXPECT_EQ(first.ready, 7U);
+  EXPECT_EQ(first.unacknowledged, 2U);
+  EXPECT_EQ(first.consumers, 1U);
+  EXPECT_EQ(first.delivery_limit, 3);
+  EXPECT_EQ(first.dead_letter, (ports::Address{.exchange = "dlx", .routing_key = "grave"}));
+  EXPECT_EQ(first.taken_per_second, 3.5);
+  EXPECT_EQ(first.oldest_published, WallTime(std::chrono::seconds(1'700'000'000)));
+  EXPECT_EQ(page->queues[1].taken_per_second, std::nullopt);
+  EXPECT_EQ(page->queues[1].oldest_published, std::nullopt);
+  EXPECT_EQ(page->queues[1].ready, std::nullopt);  // it has no figures yet
+  EXPECT_EQ(page->queues[1].delivery_limit, std::nullopt);
+  for (const char* text : {"", "[]", "{}", R"({"items":7})"})
+    EXPECT_FALSE(read_queue_page(text)) << text;
+}
+
 TEST(Management, is_asked_by_the_user_of_its_own_url_if_that_names_one) {
   const auto api = management_api({.at = {.host = "rabbit", .user = "app", .password = "secret"},
                                    .management = "http://watch:w%40rd@rabbit:15672/"});
@@ -66,6 +94,15 @@ TEST(Management, is_asked_by_the_user_of_its_own_url_if_that_names_one) {
                                     .management = "https://rabbit/behind/a@b"});
   EXPECT_EQ(same.url, "https://rabbit/behind/a@b");
   EXPECT_EQ(same.user, "app");
+}
+
+TEST(Management, is_looked_for_at_every_host) {
+  const Location at{.host = "a", .others = {{"::1", 7777}}};
+  const auto usual = management_apis({.at = at});
+  ASSERT_EQ(usual.size(), 2U);
+  EXPECT_EQ(usual[0].url, "http://a:15672");
+  EXPECT_EQ(usual[1].url, "http://[::1]:15672");
+  EXPECT_EQ(management_apis({.at = at, .management = "http://watch:x@m"}).size(), 1U);
 }
 
 TEST(Management, is_usually_beside_the_broker) {

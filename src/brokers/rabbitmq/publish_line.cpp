@@ -48,7 +48,7 @@ bool has_too_long_text(const ports::Message& message) {
 }  // namespace
 
 PublishLine::PublishLine(Parts parts)
-    : Line(std::move(parts), "publish"), declarer_(kPublishDeclareChannel) {
+    : Line(std::move(parts), ports::BrokerWay::publish), declarer_(kPublishDeclareChannel) {
   start();
 }
 
@@ -120,8 +120,7 @@ SteadyTime PublishLine::next_time() const {
 // ---- the connection and its channels ----
 
 void PublishLine::on_up() {
-  log().log(Level::info, "broker.connected", "Connected to the broker.",
-            {{"broker", place()}, {"role", role()}});
+  note_connected();
   open_channel();
 }
 
@@ -136,6 +135,7 @@ void PublishLine::on_lost(const Error& why, bool was_up) {
   returning_.reset();
   delays_.forget_all();
   proven_.clear();
+  routes_.forget_proven();
   if (blocked_since_) on_unblocked();
   answer_all_in_flight(Fate::unknown, publish_error(why.code, why.message));
   declarer_.on_lost(why);
@@ -173,7 +173,10 @@ Result<void> PublishLine::on_method(ChannelNumber channel, const MethodReader::M
     }
     case AMQP_BASIC_RETURN_METHOD: {
       const auto& back = method.as<amqp_basic_return_t>();
-      returning_ = std::to_string(back.reply_code) + " " + std::string(text_of(back.reply_text));
+      returning_ = {
+          .to = {.exchange = std::string(text_of(back.exchange)),
+                 .routing_key = std::string(text_of(back.routing_key))},
+          .why = std::to_string(back.reply_code) + " " + std::string(text_of(back.reply_text))};
       break;
     }
     case AMQP_CHANNEL_CLOSE_METHOD: on_channel_closed(method.as<amqp_channel_close_t>()); break;
@@ -189,13 +192,39 @@ Result<void> PublishLine::on_method(ChannelNumber channel, const MethodReader::M
 // Only of what is returned.
 Result<void> PublishLine::on_content(ChannelNumber /*channel*/,
                                      const MethodReader::Content& content) {
-  auto why = std::exchange(returning_, std::nullopt);
+  const auto returned = std::exchange(returning_, std::nullopt);
+  if (!returned) return {};
   ports::Message message;
-  if (!why || !read_properties(*content.properties, message)) return {};
-  const auto tag = ports::number_of(message.headers, kSequenceHeader);
-  const auto at = static_cast<std::uint64_t>(tag.value_or(0)) - first_tag_;
-  if (tag && at < in_flight_.size()) in_flight_[at].returned = std::move(why);
+  const auto number = read_properties(*content.properties, message)
+                          ? ports::number_of(message.headers, kSequenceHeader)
+                          : std::nullopt;
+  if (!number) {
+    on_returned_without_number(*returned);
+    return {};
+  }
+  const auto at = static_cast<std::uint64_t>(*number) - first_tag_;
+  if (at >= in_flight_.size()) return {};
+  InFlight& one = in_flight_[at];
+  one.returned = returned->why;
+  if (routes_.is_proven(one.ask.outgoing.to)) routes_.distrust(one.ask.outgoing.to);
   return {};
+}
+
+// It is one of those that are unanswered there, since a message is returned before it is confirmed.
+// Which of several, nobody says.
+void PublishLine::on_returned_without_number(const Returned& returned) {
+  std::vector<InFlight*> candidates;
+  for (InFlight& one : in_flight_) {
+    const auto& [exchange, routing_key] = one.ask.outgoing.to;
+    if (!one.confirmed && exchange == returned.to.exchange &&
+        (one.ask.delay ? one.ask.delay->name : routing_key) == returned.to.routing_key) {
+      candidates.push_back(&one);
+    }
+  }
+  routes_.distrust(returned.to);
+  for (InFlight* one : candidates) {
+    (candidates.size() == 1 ? one->returned : one->perhaps_returned) = returned.why;
+  }
 }
 
 Result<void> PublishLine::on_body(ChannelNumber /*channel*/, std::string_view /*part*/) {
@@ -214,6 +243,7 @@ void PublishLine::on_channel_closed(const amqp_channel_close_t& close) {
     answer_all_in_flight(Fate::refused, error);
   } else {
     proven_.clear();
+    routes_.forget_proven();
     answer_all_in_flight(Fate::unknown, error);
   }
   open_channel();
@@ -224,6 +254,7 @@ void PublishLine::on_blocked(std::string_view reason) {
     log().log(Level::warning, "broker.blocked",
               "The broker takes no messages for now: they wait, as long as they may.",
               {{"broker", place()}, {"reason", reason}, {"patience", options().blocked_patience}});
+    note_blocked(true);
   }
   blocked_since_ = clock().now();
 }
@@ -233,6 +264,7 @@ void PublishLine::on_unblocked() {
   log().log(Level::info, "broker.unblocked", "The broker takes messages again.",
             {{"broker", place()}, {"blocked", clock().now() - *blocked_since_}});
   blocked_since_.reset();
+  note_blocked(false);
 }
 
 // ---- what goes out ----
@@ -334,11 +366,13 @@ std::optional<Error> PublishLine::send(Ask& ask) {
   if (ask.delay) remove_deaths(message);
   headers_.clear();
   if (auto added = headers_.add(message.headers); !added) return added.error();
-  headers_.add(kSequenceHeader, static_cast<std::int64_t>(first_tag_ + in_flight_.size()));
-  auto properties = properties_of(message);
-  properties._flags |= AMQP_BASIC_HEADERS_FLAG;
-  properties.headers = headers_.table();
   const ports::Address& to = ask.outgoing.to;
+  if (ask.delay || !routes_.is_proven(to)) {
+    headers_.add(kSequenceHeader, static_cast<std::int64_t>(first_tag_ + in_flight_.size()));
+  }
+  auto properties = properties_of(message);
+  properties.headers = headers_.table();
+  if (properties.headers.num_entries > 0) properties._flags |= AMQP_BASIC_HEADERS_FLAG;
   const bool written =
       out().publish(kPublishChannel,
                     {.ticket = 0,
@@ -375,13 +409,22 @@ void PublishLine::on_confirmed(std::uint64_t tag, bool multiple, bool taken) {
 
 void PublishLine::finish(InFlight& one, bool taken) {
   one.confirmed = true;
-  if (taken && !one.returned) proven_.insert(one.ask.outgoing.to.exchange);
+  if (taken && !one.returned && !one.perhaps_returned) {
+    proven_.insert(one.ask.outgoing.to.exchange);
+    if (!one.ask.delay) routes_.prove(one.ask.outgoing.to);
+  }
   if (one.answered) return;
   if (!taken) {
     answer(one.ask, Fate::refused,
            publish_error(ErrorCode::exhausted, "the broker did not take what goes to " +
                                                    place_of(one.ask.outgoing.to) +
                                                    ": a queue is full, or it is in trouble"));
+  } else if (one.perhaps_returned && !one.returned) {
+    answer(one.ask, Fate::unknown,
+           publish_error(ErrorCode::unavailable,
+                         "the broker returned a message that goes to " +
+                             place_of(one.ask.outgoing.to) +
+                             ", and did not say which of several: " + *one.perhaps_returned));
   } else if (!one.returned) {
     answer(one.ask, Fate::confirmed);
   } else if (one.ask.delay && !one.ask.again) {

@@ -11,11 +11,12 @@
 #include "brokers/rabbitmq/declarer.hpp"
 #include "brokers/rabbitmq/delay_queues.hpp"
 #include "brokers/rabbitmq/line.hpp"
+#include "brokers/rabbitmq/proven_routes.hpp"
 
 namespace holdfast::brokers::rabbitmq {
 
 // The header by which a message that comes back is known: the broker returns it without the number
-// that it confirms it by. Added to everything that is published, and taken off what is received.
+// that it confirms it by. Taken off what is received.
 inline constexpr std::string_view kSequenceHeader = "x-holdfast-seq";
 
 // Publishes: all in one stream, confirmed by the broker as they come, every one mandatory.
@@ -26,6 +27,11 @@ inline constexpr std::string_view kSequenceHeader = "x-holdfast-seq";
 // of uncommon size, one with CC or BCC headers. Alone it is known to be the one: refused. When a
 // channel is closed while several are unanswered (an exchange was deleted under way), each of them
 // is unknown, since any may have been taken before; and each exchange has to be proven again.
+//
+// A message is numbered (kSequenceHeader) until its address has taken one: what is returned after
+// that is rare (a queue was deleted under way), and every message pays for a header where it is
+// kept. If one without a number is returned, those to its address that are unanswered are unknown,
+// and those that follow are numbered.
 //
 // Messages that the broker does not take (connection.blocked, or it has stopped reading) wait for
 // `blocked_patience`, no longer: what was not sent is unsent then, what was is unknown.
@@ -47,10 +53,15 @@ class PublishLine final : public Line {
   };
   struct InFlight {
     Ask ask;
-    SteadyTime since{};                        // when it was sent
-    bool answered = false;                     // by us, since it took too long
-    bool confirmed = false;                    // by the broker, or refused
-    std::optional<std::string> returned = {};  // what the broker said
+    SteadyTime since{};                                // when it was sent
+    bool answered = false;                             // by us, since it took too long
+    bool confirmed = false;                            // by the broker, or refused
+    std::optional<std::string> returned = {};          // what the broker said
+    std::optional<std::string> perhaps_returned = {};  // this one, or another to its address
+  };
+  struct Returned {
+    ports::Address to;  // as it was published
+    std::string why;    // what the broker said
   };
   enum class State : std::uint8_t { closed, opening, confirming, ready };
 
@@ -65,6 +76,7 @@ class PublishLine final : public Line {
   Result<void> on_body(ChannelNumber channel, std::string_view part) override;
 
   void open_channel();
+  void on_returned_without_number(const Returned& returned);
   void on_channel_closed(const amqp_channel_close_t& close);
   void on_confirmed(std::uint64_t tag, bool multiple, bool taken);
   void on_blocked(std::string_view reason);
@@ -95,11 +107,12 @@ class PublishLine final : public Line {
   std::uint64_t first_tag_ = 1;
   bool alone_ = false;                         // the one in flight stays the only one
   std::set<std::string, std::less<>> proven_;  // exchanges that have taken something
+  ProvenRoutes routes_;
   State state_ = State::closed;
   SteadyTime state_since_{};
-  bool was_full_ = false;                 // there was more to send than is written at once
-  bool was_of_use_ = false;               // this connection: something was sent by it
-  std::optional<std::string> returning_;  // why, of the message that is coming back
+  bool was_full_ = false;              // there was more to send than is written at once
+  bool was_of_use_ = false;            // this connection: something was sent by it
+  std::optional<Returned> returning_;  // whose content is coming back
   std::optional<SteadyTime> blocked_since_;
   TableForWire headers_;
 

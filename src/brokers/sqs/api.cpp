@@ -104,15 +104,18 @@ void Api::call(Request request, Then then) {
 
 void Api::attempt(std::shared_ptr<Call> call) {
   if (!client_) {
-    loop_.post([call = std::move(call), why = client_.error()] {
-      call->then(std::unexpected(Trouble{.kind = Trouble::Kind::unsent, .message = why.text()}));
+    loop_.post([this, call = std::move(call), why = client_.error()] {
+      const Trouble trouble{.kind = Trouble::Kind::unsent, .message = why.text()};
+      note(trouble);
+      call->then(std::unexpected(trouble));
     });
     return;
   }
   credentials_->get([this, call = std::move(call)](const Result<io::AwsCredentials>& found) {
     if (found) return send(call, *found);
-    call->then(
-        std::unexpected(Trouble{.kind = Trouble::Kind::unsent, .message = found.error().text()}));
+    const Trouble trouble{.kind = Trouble::Kind::unsent, .message = found.error().text()};
+    note(trouble);
+    call->then(std::unexpected(trouble));
   });
 }
 
@@ -127,6 +130,7 @@ void Api::send(std::shared_ptr<Call> call, const io::AwsCredentials& credentials
     if (result->status != 200) return failed(call, trouble_of(*result, clock_.wall_now()));
     if (result->body.empty()) result->body = "{}";
     if (!is_object(result->body)) return failed(call, trouble_of(*result, clock_.wall_now()));
+    note(std::nullopt);
     call->tries.succeeded();
     call->then(std::move(result->body));
   });
@@ -140,10 +144,18 @@ void Api::failed(std::shared_ptr<Call> call, Trouble trouble) {
              {{"broker", options_.at.text()}, {"error", trouble.code}});
     return attempt(std::move(call));
   }
+  note(trouble);
   const auto until =
       call->request.is_tried_again ? call->tries.failed(trouble) : std::optional<SteadyTime>();
   if (!until) return call->then(std::unexpected(std::move(trouble)));
   at(*until, [this, call = std::move(call)]() mutable { attempt(std::move(call)); });
+}
+
+void Api::note(const std::optional<Trouble>& trouble) {
+  const bool usable = !trouble || !trouble->is_of_broker();
+  if (usable_ == usable) return;
+  usable_ = usable;
+  if (on_change_) on_change_(usable ? std::nullopt : trouble);
 }
 
 void Api::at(SteadyTime when, ports::Loop::Work work) {

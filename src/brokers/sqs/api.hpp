@@ -54,6 +54,11 @@ class Api {
   Api(ports::Loop& loop, const Options& options, Clock& clock, const Logger& log);
 
   void call(Request request, Then then);
+  // Called when SQS can be used for the first time or again (no trouble), and when it cannot any
+  // more; not while that stays as it is.
+  void on_change(std::function<void(const std::optional<Trouble>&)> told) {
+    on_change_ = std::move(told);
+  }
 
   // Runs `work` at that time.
   void at(SteadyTime when, ports::Loop::Work work);
@@ -69,6 +74,7 @@ class Api {
   void attempt(std::shared_ptr<Call> call);
   void send(std::shared_ptr<Call> call, const io::AwsCredentials& credentials);
   void failed(std::shared_ptr<Call> call, Trouble trouble);
+  void note(const std::optional<Trouble>& trouble);
 
   ports::Loop& loop_;
   const Options& options_;
@@ -81,6 +87,8 @@ class Api {
   std::map<std::uint64_t, std::unique_ptr<ports::Loop::Timer>> timers_;
   Result<io::HttpClient> client_;
   std::optional<io::AwsCredentialsProvider> credentials_;
+  std::function<void(const std::optional<Trouble>&)> on_change_;
+  std::optional<bool> usable_;  // nothing: nobody knows yet
 };
 
 }  // namespace holdfast::brokers::sqs

@@ -9,6 +9,7 @@
 #include "brokers/sqs/api.hpp"
 #include "brokers/sqs/consumer.hpp"
 #include "brokers/sqs/json.hpp"
+#include "brokers/sqs/queue_list.hpp"
 #include "brokers/sqs/queues.hpp"
 #include "brokers/sqs/sender.hpp"
 #include "brokers/sqs/sqs.hpp"
@@ -50,7 +51,18 @@ struct Side {
         api(own, options, system_clock(), log),
         queues(api),
         sender(api, queues),
-        topologies(api, queues) {}
+        topologies(api, queues),
+        list(api, queues) {
+    if (!options.observer) return;
+    api.on_change([observer = options.observer, door = door,
+                   was_up = false](const std::optional<Trouble>& trouble) mutable {
+      const bool lost = std::exchange(was_up, !trouble);
+      door->post([observer, lost, trouble] {
+        if (!trouble) return observer->connected(ports::BrokerWay::consume);
+        observer->disconnected(ports::BrokerWay::consume, trouble->error("ask SQS"), lost);
+      });
+    });
+  }
 
   struct Told {
     Sender::Then then;
@@ -89,6 +101,7 @@ struct Side {
   Queues queues;
   Sender sender;
   Topologies topologies;
+  QueueList list;
   std::map<ports::ConsumerId, std::unique_ptr<Consumer>> consumers;
   std::vector<Told> told;
 };
@@ -211,6 +224,13 @@ class Sqs final : public ports::Broker {
                      std::move_only_function<void(Result<bool>)> then) override {
     ask([then = through_door(std::move(then))](Side&) mutable {
       then(fail(ErrorCode::invalid_argument, "find exchange", "SQS has no exchanges"));
+    });
+  }
+  void list_queues(
+      std::string pattern,
+      std::move_only_function<void(Result<std::vector<ports::QueueStatus>>)> then) override {
+    ask([pattern = std::move(pattern), then = through_door(std::move(then))](Side& side) mutable {
+      side.list.list(pattern, std::move(then));
     });
   }
 

@@ -25,6 +25,9 @@ class Queues {
   };
   void call(Ask ask, Api::Then then);
 
+  // Its URL, as SQS has said.
+  void note_url(const std::string& queue, const std::string& url) { urls_[queue] = url; }
+
   // Only that it is there.
   void find(const std::string& queue,
             std::move_only_function<void(std::expected<void, Trouble>)> then);

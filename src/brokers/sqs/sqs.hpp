@@ -13,6 +13,7 @@
 
 #include "io/aws_credentials.hpp"
 #include "ports/broker.hpp"
+#include "ports/broker_observer.hpp"
 #include "ports/loop.hpp"
 
 namespace holdfast::brokers::sqs {
@@ -66,6 +67,7 @@ struct Options {
   Duration connect_wait = std::chrono::seconds(10);
   // The last attempt has failed: a consumer gets nothing any more. On the loop.
   std::function<void(const Error&)> on_gave_up = {};
+  std::shared_ptr<ports::BrokerObserver> observer = {};  // may be none
 };
 
 // What the port leaves open, and this broker does (docs/sqs.md has all of it):

@@ -76,6 +76,12 @@ bool Trouble::is_of_credentials() const noexcept {
   return is_of_keys(code);
 }
 
+bool Trouble::is_of_broker() const noexcept {
+  // What this user may not do says nothing of what else there is.
+  if (kind == Kind::unsent && http_status) return is_of_credentials();
+  return kind == Kind::unsent || kind == Kind::unknown || kind == Kind::server;
+}
+
 std::string Trouble::text() const {
   if (code.empty()) return message;
   return message.empty() ? code : fmt::format("{}: {}", code, message);

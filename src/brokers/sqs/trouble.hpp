@@ -39,6 +39,8 @@ struct Trouble {
   [[nodiscard]] bool may_be_done() const noexcept {
     return kind == Kind::unknown || kind == Kind::server;
   }
+  // SQS cannot be used, whatever it is asked: it cannot be reached, or does not know us.
+  [[nodiscard]] bool is_of_broker() const noexcept;
   // Whoever we are is not, or no longer, known there.
   [[nodiscard]] bool is_of_credentials() const noexcept;
   [[nodiscard]] std::string text() const;  // "QueueDoesNotExist: The specified queue …"

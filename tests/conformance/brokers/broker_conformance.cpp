@@ -90,6 +90,12 @@ Result<ports::Depth> BrokerWorld::depth(const std::string& queue) {
       fail(ErrorCode::timeout, "depth", "no answer"));
 }
 
+Result<std::vector<ports::QueueStatus>> BrokerWorld::list_queues(const std::string& pattern) {
+  return wait_for<Result<std::vector<ports::QueueStatus>>>(
+      loop, [&](auto then) { broker->list_queues(pattern, std::move(then)); },
+      fail(ErrorCode::timeout, "list queues", "no answer"));
+}
+
 bool BrokerWorld::has_ready(const std::string& queue, std::uint64_t count) {
   // Quorum queues count with a delay.
   return loop.until([&] {

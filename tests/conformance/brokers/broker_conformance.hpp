@@ -85,6 +85,7 @@ class BrokerWorld {
   // Many, all asked before the first is answered.
   std::vector<Sent> publish_all(std::vector<Outgoing> all);
   Result<ports::Depth> depth(const std::string& queue);
+  Result<std::vector<ports::QueueStatus>> list_queues(const std::string& pattern);
   // Waits until the queue has so many that are ready.
   bool has_ready(const std::string& queue, std::uint64_t count);
   void close(ports::ConsumerId consumer);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -8,6 +9,12 @@
 // Run by tests/support/rabbitmq.py, which says where the broker is.
 namespace holdfast::conformance::rabbitmq_conformance_test {
 namespace {
+
+std::string management_url() {
+  const char* const url = std::getenv("HOLDFAST_RABBITMQ_MANAGEMENT");
+  EXPECT_TRUE(url) << "HOLDFAST_RABBITMQ_MANAGEMENT is not set: rabbitmq.py run --management";
+  return url ? url : "";
+}
 
 BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues,
                          Duration heartbeat = brokers::rabbitmq::Options().heartbeat) {
@@ -20,6 +27,7 @@ BrokerKind rabbitmq_kind(std::string name, ports::QueueWish::Kind queues,
                 return brokers::rabbitmq::open(
                     loop,
                     {.at = at.value_or(brokers::rabbitmq::Location()),
+                     .management = management_url(),
                      .heartbeat = heartbeat,
                      .connect_timeout = std::chrono::seconds(20)},  // on a busy machine
                     log);
@@ -82,6 +90,35 @@ TEST_F(RabbitMqOnly, finds_exchanges) {
     ASSERT_TRUE(world.until([&] { return answer.has_value(); }));
     EXPECT_EQ(answer->value_or(!is_there), is_there) << name;
   }
+}
+
+TEST_F(RabbitMqOnly, lists_more_queues_than_a_page_has) {
+  const std::string name = BrokerWorld::unique_name("many");
+  ports::Topology topology;
+  for (int number = 0; number < 510; ++number)
+    topology.queues.push_back({.name = name + "-" + std::to_string(number)});
+  ASSERT_TRUE(world.make_sure(std::move(topology)));
+  const auto listed = world.list_queues(name + "-*");
+  ASSERT_TRUE(listed) << listed.error().text();
+  EXPECT_EQ(listed->size(), 510U);
+  EXPECT_TRUE(std::ranges::is_sorted(*listed, {}, &ports::QueueStatus::name));
+  EXPECT_EQ(world.list_queues(name + "-50?")->size(), 10U);
+}
+
+TEST_F(RabbitMqOnly, says_who_may_not_list_queues_and_what_is_missing) {
+  const char* const url = std::getenv("HOLDFAST_RABBITMQ");
+  auto at = brokers::rabbitmq::parse_location(url ? url : "");
+  ASSERT_TRUE(at);
+  at->password = "planted";
+  BrokerWorld other([&](ports::Loop& loop, Logger log) {
+    return brokers::rabbitmq::open(loop, {.at = *at, .management = management_url()}, log);
+  });
+  const auto listed = other.list_queues("*");
+  ASSERT_FALSE(listed);
+  for (const std::string& part :
+       {management_url(), std::string("guest"), std::string("management")})
+    EXPECT_NE(listed.error().message.find(part), std::string::npos) << listed.error().message;
+  EXPECT_EQ(listed.error().message.find("planted"), std::string::npos);
 }
 
 TEST_F(RabbitMqOnly, tells_at_once_that_it_may_not_consume) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "conformance/brokers/broker_conformance.hpp"
 #include "support/cutting_proxy.hpp"
 #include "support/rabbitmq_process.hpp"
+#include "support/temporary_folder.hpp"
 
 // RabbitMQ in trouble, and in ways of its own. One broker for all cases, which is killed and
 // started again by some.
@@ -117,6 +119,10 @@ TEST_F(RabbitMqFaults, says_what_to_do_when_it_cannot_connect) {
   Options plain_to_tls = options();
   plain_to_tls.at.port = parse_location(process->tls_url())->port;
   EXPECT_THAT(connect_error(plain_to_tls).message, HasSubstr("TLS"));
+
+  nobody.at.others = {{.name = nobody.at.host, .port = 2}};
+  EXPECT_THAT(connect_error(nobody).message, HasSubstr(nobody.at.host + ":1: "));
+  EXPECT_THAT(connect_error(nobody).message, HasSubstr(nobody.at.host + ":2: "));
 
   Options name = options();
   name.at.host = "no-such-host.invalid";
@@ -257,6 +263,33 @@ TEST_F(RabbitMqFaults, consumes_again_when_the_connection_was_cut) {
   world.close(consumer);
   EXPECT_EQ(world.publish(queue, "again").fate, Fate::confirmed);
   EXPECT_TRUE(world.has_ready(queue, 1));
+}
+
+// The first host has nobody, the second is lost, the third has the broker.
+TEST_F(RabbitMqFaults, goes_on_at_the_next_host) {
+  CuttingProxy proxy(options().at.port);
+  Options several = options();
+  several.at.others = {{.name = several.at.host, .port = proxy.port()},
+                       {.name = several.at.host, .port = several.at.port}};
+  several.at.port = 1;
+  several.connect_wait = 1h;  // between rounds of all hosts, and not between hosts
+  BrokerWorld world(with(several));
+  const std::string queue = world.new_queue(QueueWish::Kind::classic, "hosts");
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = queue, .prefetch = 10}, recorder);
+  for (const Sent& sent : world.publish_all(many(queue, 5)))
+    ASSERT_EQ(sent.fate, Fate::confirmed);
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 5; }));
+  const std::string connected = "broker.connected broker=" + several.at.text() + " host=";
+  EXPECT_THAT(all_of(world.log), HasSubstr(connected + several.at.others[0].text()));
+  EXPECT_THAT(all_of(world.log), Not(HasSubstr(connected + several.at.others[1].text())));
+  EXPECT_THAT(world.log.of("broker.next_host"), Not(IsEmpty()));
+  proxy.cut();
+  ASSERT_TRUE(world.until([&] { return recorder.got.size() == 10; }));
+  EXPECT_EQ(recorder.interruptions.size(), 1U);
+  EXPECT_EQ(world.publish(queue, "again").fate, Fate::confirmed);
+  EXPECT_THAT(all_of(world.log), HasSubstr(connected + several.at.others[1].text()));
+  world.close(consumer);
 }
 
 TEST_F(RabbitMqFaults, does_not_hang_when_the_broker_stops_reading) {
@@ -411,6 +444,50 @@ TEST_F(RabbitMqFaults, has_no_others_suffer_for_a_bad_message) {
   EXPECT_TRUE(world.has_ready(queue, 94));
 }
 
+// An exchange that looks at headers takes some messages to an address, and returns others to the
+// same one, which carry no number by which they could be told apart. None of those is confirmed.
+TEST_F(RabbitMqFaults, V2_never_calls_a_returned_message_confirmed) {
+  BrokerWorld world(with(options()));
+  const std::string queue = world.new_queue(QueueWish::Kind::classic, "by-header");
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "binding.json")
+      << R"({"bindings": [{"vhost": "/", "source": "amq.headers", "destination_type": "queue",)"
+      << R"( "destination": ")" << queue << R"(", "routing_key": "",)"
+      << R"( "arguments": {"x-match": "all", "wanted": "yes"}}]})";
+  process->ctl("import_definitions " + folder / "binding.json");
+  const auto wanted = [](int n) { return n % 3 != 1; };
+  const auto mixed = [&] {
+    auto all = many(queue, 300);
+    for (int n = 0; n < 300; ++n) {
+      Outgoing& one = all[static_cast<std::size_t>(n)];
+      one.to = {.exchange = "amq.headers", .routing_key = "any"};
+      one.message.headers = {{"wanted", ports::Field(wanted(n) ? "yes" : "no")}};
+    }
+    return all;
+  };
+  // So that the address has taken one, and what follows has no number.
+  auto first = mixed().front();
+  ASSERT_EQ(world.publish(std::move(first)).fate, Fate::confirmed);
+
+  const auto sent = world.publish_all(mixed());
+  int unknown = 0;
+  for (int n = 0; n < 300; ++n) {
+    const Fate fate = sent[static_cast<std::size_t>(n)].fate;
+    if (!wanted(n)) EXPECT_NE(fate, Fate::confirmed) << n;
+    if (wanted(n)) EXPECT_NE(fate, Fate::returned) << n;
+    if (fate == Fate::unknown) ++unknown;
+  }
+  EXPECT_GT(unknown, 0);
+  EXPECT_TRUE(world.has_ready(queue, 201));
+
+  // Once is enough: from now on each is told apart.
+  const auto again = world.publish_all(mixed());
+  for (int n = 0; n < 300; ++n) {
+    EXPECT_EQ(again[static_cast<std::size_t>(n)].fate, wanted(n) ? Fate::confirmed : Fate::returned)
+        << n;
+  }
+}
+
 // ---- alarms ----
 
 TEST_F(RabbitMqFaults, waits_for_a_broker_in_need_and_no_longer_than_it_may) {
@@ -467,6 +544,9 @@ TEST_F(RabbitMqFaults, carries_headers_as_another_client_writes_and_reads_them) 
   BrokerWorld world(with(options()));
   const std::string queue = world.new_queue(QueueWish::Kind::classic, "pika");
   const std::string back = world.new_queue(QueueWish::Kind::classic, "back");
+  // Behind a first one, which carries a number: this one is as it was published.
+  ASSERT_EQ(world.publish(queue, "first").fate, Fate::confirmed);
+  ASSERT_THAT(world.take_out(queue, 1), SizeIs(1));
   ASSERT_EQ(world.publish({.to = {.routing_key = queue}, .message = full_message()}).fate,
             Fate::confirmed);
   testing::PythonProgram pika(

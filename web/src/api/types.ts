@@ -132,12 +132,22 @@ export interface QueueStats {
   rates: RatesOver;
 }
 
+export interface Broker {
+  broker: string;
+  name: string;
+  connected: boolean;
+  blocked: boolean;
+  since?: string; // it cannot be used
+  text?: string;
+}
+
 export interface Stats {
   version: string;
   started: string;
   uptime_seconds: number;
   queues: QueueStats[];
   breakers: { dependency: string; state: string; retry_in_seconds?: number }[];
+  brokers: Broker[];
   alerts: Alert[];
   checks: Check[];
   totals: { tasks: Counts; rates: RatesOver };

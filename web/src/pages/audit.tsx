@@ -37,7 +37,8 @@ export function AuditPage() {
           data.items.length === 0 ? (
             <Card>
               <Empty icon="tasks" title="Nobody has changed anything yet">
-                Every replay, discard, cancel, edit and pause is written down here.
+                Every replay, discard, cancel, edit and pause is written down here, and every scheduled
+                recovery.
               </Empty>
             </Card>
           ) : (
@@ -68,11 +69,16 @@ const columns: Column<AuditEntry>[] = [
 ];
 
 function What({ entry }: { entry: AuditEntry }) {
+  const href = hrefOf(entry);
   return (
     <div class="what">
-      <a class="mono small break" href={hrefOf(entry)}>
-        {entry.what}
-      </a>
+      {href ? (
+        <a class="mono small break" href={href}>
+          {entry.what}
+        </a>
+      ) : (
+        <span class="mono small break">{entry.what}</span>
+      )}
       {entry.reason && <span class="reason-text">“{entry.reason}”</span>}
     </div>
   );

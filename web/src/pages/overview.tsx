@@ -10,7 +10,7 @@ import { Chart } from "../ui/chart";
 import { PageHead } from "../ui/page";
 import { Segments } from "../ui/segments";
 import { ChartsSkeleton, Shown, TilesSkeleton } from "../ui/states";
-import { Breakers, Checks, FiringAlerts } from "./overview_alerts";
+import { Breakers, BrokerProblems, Brokers, Checks, FiringAlerts } from "./overview_alerts";
 import { OverviewQueues, TopGroups } from "./overview_lists";
 
 type Span = "1h" | "24h";
@@ -45,6 +45,7 @@ export function OverviewPage() {
         {(now) => (
           <>
             <FiringAlerts stats={now} />
+            <BrokerProblems stats={now} />
             <Tiles stats={now} />
           </>
         )}
@@ -60,6 +61,7 @@ export function OverviewPage() {
           <div class="columns-side">
             {data && <Checks stats={data} />}
             {data && <Breakers stats={data} />}
+            {data && <Brokers stats={data} />}
             <TopGroups />
           </div>
         </div>

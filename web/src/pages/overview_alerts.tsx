@@ -1,5 +1,5 @@
 // What is wrong by the thresholds of the configuration, and how near the rest is to it.
-import type { Check, CheckName, Stats } from "../api/types";
+import type { Broker, Check, CheckName, Stats } from "../api/types";
 import { count, percent } from "../text/numbers";
 import { hrefTo } from "../text/route";
 import { duration } from "../text/times";
@@ -58,6 +58,21 @@ export function FiringAlerts({ stats }: { stats: Stats }) {
   );
 }
 
+export function BrokerProblems({ stats }: { stats: Stats }) {
+  const problems = stats.brokers.filter((broker) => broker.text);
+  if (problems.length === 0) return null;
+  return (
+    <ul class="alerts notice-red" aria-label="Brokers that cannot be used">
+      {problems.map((broker) => (
+        <li key={broker.broker}>
+          <Icon name="bolt" />
+          <p class="alert-text">{broker.text}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function Checks({ stats }: { stats: Stats }) {
@@ -94,6 +109,27 @@ function CheckRow({ check }: { check: Check }) {
         <span class={`meter-fill tone-${tone}`} style={{ width: `${part * 100}%` }} />
       </div>
     </li>
+  );
+}
+
+function stateOf(broker: Broker): string {
+  if (broker.text) return broker.connected ? "blocked" : "missing";
+  return broker.connected ? "connected" : "not tried yet";
+}
+
+export function Brokers({ stats }: { stats: Stats }) {
+  if (stats.brokers.length === 0) return null;
+  return (
+    <Card title="Brokers">
+      <ul class="lines">
+        {stats.brokers.map((broker) => (
+          <li key={broker.broker}>
+            <span class="clip">{broker.name}</span>
+            <Badge tone={broker.text ? "red" : broker.connected ? "green" : "amber"}>{stateOf(broker)}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

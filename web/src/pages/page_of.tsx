@@ -4,12 +4,15 @@ import type { Route } from "../text/route";
 import { PageHead } from "../ui/page";
 import { Empty } from "../ui/states";
 import { AuditPage } from "./audit";
+import { BrokerQueuePage } from "./broker_queue";
+import { BrokersPage } from "./brokers";
 import { DeadPage } from "./dead";
 import { GroupPage } from "./group";
 import { OperationPage } from "./operation";
 import { OperationsPage } from "./operations";
 import { OverviewPage } from "./overview";
 import { QueuesPage } from "./queues";
+import { RecoveryPage } from "./recovery";
 import { TaskPage } from "./task";
 import { TasksPage } from "./tasks";
 import { WorkersPage } from "./workers";
@@ -40,6 +43,12 @@ export function PageOf({ route }: { route: Route }) {
       return <AuditPage />;
     case "workers":
       return <WorkersPage />;
+    case "brokers":
+      return <BrokersPage />;
+    case "broker_queue":
+      return <BrokerQueuePage broker={route.id} queue={route.query.get("queue") ?? ""} />;
+    case "recovery":
+      return <RecoveryPage id={route.id} />;
     case "lost":
       return <Lost />;
   }

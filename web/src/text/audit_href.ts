@@ -1,8 +1,9 @@
 import type { AuditEntry } from "../api/types";
-import { groupHref, hrefTo, operationHref, taskHref, tasksHref } from "./route";
+import { groupHref, hrefTo, operationHref, recoveryHref, taskHref, tasksHref } from "./route";
 
-/** Where what an entry is about can be seen. */
-export function hrefOf(entry: Pick<AuditEntry, "what" | "operation">): string {
+/** Where what an entry is about can be seen; nothing: not here, but at its broker. */
+export function hrefOf(entry: Pick<AuditEntry, "what" | "operation">): string | undefined {
+  if (entry.what.startsWith("dead-letter queue ")) return entry.operation && recoveryHref(entry.operation);
   if (entry.operation) return operationHref(entry.operation);
   const [, kind, name = ""] = /^(task|queue|group)[ :](.+)$/.exec(entry.what) ?? [];
   if (kind === "task") return taskHref(name);

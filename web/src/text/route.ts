@@ -12,8 +12,11 @@ export interface Route {
     | "operation"
     | "audit"
     | "workers"
+    | "brokers"
+    | "broker_queue"
+    | "recovery"
     | "lost";
-  id: string; // of a task, a group or an operation
+  id: string; // of a task, a group, an operation or a recovery; the name of a broker
   query: URLSearchParams;
 }
 
@@ -25,8 +28,15 @@ const alone: Record<string, Route["page"]> = {
   operations: "operations",
   audit: "audit",
   workers: "workers",
+  brokers: "brokers",
 };
-const withId: Record<string, Route["page"]> = { tasks: "task", dead: "group", operations: "operation" };
+const withId: Record<string, Route["page"]> = {
+  tasks: "task",
+  dead: "group",
+  operations: "operation",
+  brokers: "broker_queue",
+  recoveries: "recovery",
+};
 
 /** "#/tasks?q=state:dead" → its page; what is no page of ours is "lost". */
 export function parseRoute(hash: string): Route {
@@ -55,4 +65,7 @@ export function hrefTo(path: string, query: Record<string, string> = {}): string
 export const taskHref = (id: string) => hrefTo(`tasks/${encodeURIComponent(id)}`);
 export const groupHref = (id: string) => hrefTo(`dead/${encodeURIComponent(id)}`);
 export const operationHref = (id: string) => hrefTo(`operations/${encodeURIComponent(id)}`);
+export const recoveryHref = (id: string) => hrefTo(`recoveries/${encodeURIComponent(id)}`);
+export const brokerQueueHref = (broker: string, queue: string) =>
+  hrefTo(`brokers/${encodeURIComponent(broker)}`, { queue });
 export const tasksHref = (query: string) => hrefTo("tasks", { q: query });

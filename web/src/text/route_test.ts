@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupHref, hrefTo, parseRoute, tasksHref } from "./route";
+import { brokerQueueHref, groupHref, hrefTo, parseRoute, tasksHref } from "./route";
 
 test("every page has an address", () => {
   assert.equal(parseRoute("").page, "overview");
@@ -12,6 +12,13 @@ test("every page has an address", () => {
   assert.equal(parseRoute("#/queues/x").page, "lost");
   assert.equal(parseRoute("#/dead/x/y").page, "lost");
   assert.equal(parseRoute("#/dead/%zz").id, "%zz");
+});
+
+test("a queue of a broker has an address, whatever they are called", () => {
+  const route = parseRoute(brokerQueueHref("a/b", "x?y & z.dlq"));
+  assert.deepEqual([route.page, route.id, route.query.get("queue")], ["broker_queue", "a/b", "x?y & z.dlq"]);
+  assert.equal(parseRoute("#/brokers").page, "brokers");
+  assert.equal(parseRoute("#/recoveries/01J").page, "recovery");
 });
 
 test("a query comes back as it went in", () => {

@@ -12,6 +12,7 @@ const places: Record<string, { path: string; title: string }> = {
   d: { path: "dead", title: "Dead letters" },
   r: { path: "operations", title: "Replays" },
   a: { path: "audit", title: "Audit log" },
+  b: { path: "brokers", title: "Brokers" },
   w: { path: "workers", title: "Workers" },
 };
 const patience = 1200; // between g and the letter

@@ -1,0 +1,103 @@
+#include "server/backup_file.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/os_error.hpp"
+#include "server/backup_reader.hpp"
+
+namespace holdfast::server {
+namespace {
+
+constexpr const char* kBackupOperation = "backup";
+
+// A new file is there after a crash only when its folder says so.
+Result<void> sync_folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const io::UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || ::fsync(opened.get()) != 0) return io::fail_os(kBackupOperation, folder, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BackupFile>> BackupFile::open(const std::string& path) {
+  io::UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) return io::fail_os(kBackupOperation, path, errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return io::fail_os(kBackupOperation, path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::invalid_argument, kBackupOperation,
+                path + ": a backup is a regular file");
+  }
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::conflict, kBackupOperation,
+                path + ": another recovery writes or reads it now");
+  }
+  auto backup = std::make_unique<BackupFile>(path, std::move(file));
+  if (auto found = backup->find_end(); !found) return std::unexpected(found.error());
+  if (auto synced = sync_folder_of(path); !synced) return std::unexpected(synced.error());
+  return backup;
+}
+
+Result<void> BackupFile::find_end() {
+  BackupReader reader(path_, io::UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)));
+  auto first = reader.next();
+  if (!first) return std::unexpected(std::move(first).error());
+  const auto none = [this](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, kBackupOperation,
+                path_ + ": this file is not a backup of messages" + why +
+                    ". Nothing was written to it; name another file");
+  };
+  if (!*first) return {};  // it is empty
+  if ((*first)->is_torn) {
+    if (!recovery::may_begin_backup((*first)->text)) return none("");
+  } else {
+    const auto begin = recovery::parse_backup_line((*first)->text);
+    if (!begin) return none(" that can be continued: in its first line, " + begin.error());
+    if (begin->run.empty()) return none("");
+    for (;;) {
+      durable_ = reader.offset();
+      auto line = reader.next();
+      if (!line) return std::unexpected(std::move(line).error());
+      if (!*line || (*line)->is_torn) break;
+    }
+  }
+  if (::ftruncate(file_.get(), durable_) != 0 || ::fdatasync(file_.get()) != 0)
+    return io::fail_os(kBackupOperation, path_, errno);
+  return {};
+}
+
+Result<void> BackupFile::append(std::string_view lines) {
+  while (!lines.empty()) {
+    const ssize_t put = ::write(file_.get(), lines.data(), lines.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return undo(errno);
+    lines.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<void> BackupFile::sync() {
+  if (::fdatasync(file_.get()) != 0) return undo(errno);
+  const off_t end = ::lseek(file_.get(), 0, SEEK_END);
+  if (end < 0) return undo(errno);
+  durable_ = end;
+  return {};
+}
+
+std::unexpected<Error> BackupFile::undo(int os_error) {
+  auto error = io::fail_os(kBackupOperation, path_, os_error).error();
+  // What is left of a torn line, if this fails too, is removed by who opens it next.
+  if (::ftruncate(file_.get(), durable_) != 0) error.message += " (and its end is torn)";
+  error.message += ". No message was taken from its queue that is not in the backup";
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace holdfast::server
