@@ -134,9 +134,13 @@ void append_end(std::string& out, const Summary& summary) {
     append_row(out, "other consumers at the start: what they hold is not counted",
                summary.consumers);
   }
-  const std::string_view still = summary.restores ? "not restored from " : "still in ";
-  if (summary.left)
-    append_row(out, std::string(still) + cut_visible(summary.queue, 50), *summary.left);
+  const std::string still =
+      (summary.restores ? "not restored from " : "still in ") + cut_visible(summary.queue, 50);
+  if (summary.left) {
+    append_row(out, still, *summary.left);
+  } else if (!summary.error) {
+    out += fmt::format("{:>12}  {}: the broker cannot tell\n", "unknown", still);
+  }
   if (summary.canary && !summary.canary->stopped_by.empty())
     append_wrapped(out, "Canary: " + visible(summary.canary->stopped_by) + ".", 0);
   std::string ended(recovery::sentence_of(summary.ended));

@@ -40,6 +40,15 @@ TEST(RecoverOutput, V9_says_what_became_of_all) {
     EXPECT_LE(columns_of(line), kColumns) << line;
 }
 
+// P6
+TEST(RecoverOutput, says_that_it_is_not_known_how_many_are_left) {
+  recovery::Summary summary = summary_of_a_day();
+  summary.left.reset();
+  EXPECT_THAT(recover_summary(summary, ""),
+              HasSubstr("unknown  still in app.dlq: the broker cannot tell"));
+  EXPECT_THAT(recover_json({.summary = summary, .plan = {}}, ""), Not(HasSubstr("still_in")));
+}
+
 TEST(RecoverOutput, names_the_other_broker_that_messages_went_to) {
   recovery::Summary summary = summary_of_a_day();
   EXPECT_THAT(recover_json({.summary = summary, .plan = {}}, ""), Not(HasSubstr("to_broker")));

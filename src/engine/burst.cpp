@@ -10,10 +10,12 @@ namespace {
 // own.
 constexpr Duration kAnswerWithin = std::chrono::seconds(60);
 
-// A queue that was deleted is made again by whoever consumes it.
-bool may_work_later(ports::Fate fate) {
-  return fate == ports::Fate::unsent || fate == ports::Fate::unknown ||
-         fate == ports::Fate::returned;
+// A queue that was deleted is made again by whoever consumes it, and one whose leader was lost
+// elects another.
+bool may_work_later(const ports::Sent& sent) {
+  return sent.fate == ports::Fate::unsent || sent.fate == ports::Fate::unknown ||
+         sent.fate == ports::Fate::returned ||
+         (sent.fate == ports::Fate::refused && sent.error.code == ErrorCode::exhausted);
 }
 
 }  // namespace
@@ -47,7 +49,7 @@ void Burst::send() {
 void Burst::answered(std::size_t round, std::size_t index, ports::Sent sent) {
   if (ended_ || round != round_) return;
   Item& item = items_[index];
-  again_[index] = may_work_later(sent.fate);
+  again_[index] = may_work_later(sent);
   if (sent.fate == ports::Fate::unknown) item.in_doubt = true;
   if (sent.fate == ports::Fate::confirmed) {
     item.confirmed = true;

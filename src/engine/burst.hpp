@@ -15,7 +15,7 @@ namespace holdfast::engine {
 
 // Messages that are published together, under one policy (R1): what was not confirmed because the
 // broker could not be reached is sent again, with one record in the log for all of them, until all
-// are or the policy gives up. A message that the broker will not have is not sent again. One that
+// are or the policy gives up. A message that the broker will never have is not sent again. One that
 // it does not answer within kAnswerWithin is in doubt, and ends the burst: sending it again would
 // only add to what a broker in trouble has to do.
 //

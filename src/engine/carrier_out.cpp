@@ -411,7 +411,9 @@ void Carrier::look_for_lost() {
     carriage_.broker->depth(
         carriage_.name, floor_.guarded([this](const Result<ports::Depth>& depth) {
           const bool is_idle = held_.empty() && bursts_.empty();
-          const bool empty = is_idle && depth && depth->ready == 0 && depth->consumers <= 1;
+          const bool is_known =
+              depth && (depth->is_sure || carriage_.kind == ports::QueueWish::Kind::classic);
+          const bool empty = is_idle && is_known && depth->ready == 0 && depth->consumers <= 1;
           const bool was_empty = std::exchange(was_empty_, empty);
           if (sweeping_ || stopped_) return;
           std::optional<WallTime> due_before;

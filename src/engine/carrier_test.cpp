@@ -106,6 +106,19 @@ TEST(Carrier, R2_a_retry_that_succeeds_publishes_it_once) {
   EXPECT_EQ(world.log.of("retry.recovered")[0].fields.at("attempts"), "3");
 }
 
+// As a quorum queue does while its leader is being elected.
+TEST(Carrier, R1_what_a_queue_refuses_for_a_moment_is_published_again) {
+  CarriedWorld world;
+  world.start(std::make_shared<TestHandler>());
+  int refusals = 2;
+  world.broker->fault = [&](const auto&) -> std::optional<Fate> {
+    if (refusals-- > 0) return Fate::refused;
+    return std::nullopt;
+  };
+  ASSERT_TRUE(world.try_submit("p"));
+  EXPECT_EQ(world.queues->published, 1U);
+}
+
 TEST(Carrier, R1_a_key_that_is_given_twice_while_the_broker_is_away_has_one_answer) {
   CarriedWorld world;
   world.start(succeeding());
@@ -526,6 +539,20 @@ TEST(Carrier, what_somebody_removed_from_the_broker_is_published_again) {
   EXPECT_EQ(handler->started, 0U);
   world.loop.pass(5min);
   EXPECT_EQ(handler->started, 1U) << id.text();
+}
+
+TEST(Carrier, a_queue_whose_leader_is_lost_is_not_taken_for_an_empty_one) {
+  CarriedWorld world;
+  world.kind = ports::QueueWish::Kind::quorum;
+  world.start(std::make_shared<TestHandler>());
+  world.engine->configure({.queue = "q", .paused = true}, [](const auto&) {});
+  world.loop.settle();
+  world.submit({.payload = "p"});
+  world.queues->ready["q"].clear();
+  world.engine->configure({.queue = "q", .paused = false}, [](const auto&) {});
+  world.broker->has_leader = false;
+  world.loop.pass(5min);
+  EXPECT_EQ(world.queues->published, 1U);
 }
 
 TEST(Carrier, a_store_that_is_away_leaves_foreign_messages_with_the_broker) {

@@ -65,6 +65,8 @@ struct Outgoing {
 };
 
 // How a message ended that was to be published.
+//
+// `refused` with ErrorCode::exhausted may pass: a queue is full, or its leader is being elected.
 enum class Fate : std::uint8_t {
   confirmed,  // it is in a queue, and durable if it is persistent
   returned,   // no queue takes it: it is nowhere
@@ -128,6 +130,8 @@ using ConsumerId = std::uint64_t;
 struct Depth {
   std::uint64_t ready = 0;  // messages that wait to be delivered
   std::uint64_t consumers = 0;
+  // Not so: of a queue that counts returns, the broker says the same while it cannot reach it.
+  bool is_sure = true;
 };
 
 // What the broker does with messages that are delivered and returned. A return is every end of a

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include <holdfast/retry/wait.hpp>
-
 #include "core/json_text.hpp"
 
 namespace holdfast::recovery {
@@ -16,13 +14,6 @@ using namespace std::chrono_literals;
 using ports::Fate;
 
 constexpr std::uint64_t kMostWarnings = 10;  // of each kind of kept message
-
-// How long to leave a broker alone that does not take messages.
-const retry::Wait& broker_wait() {
-  static const retry::Wait wait =
-      retry::exponential({.first = 200ms, .factor = 2, .cap = 5s, .jitter = retry::Jitter::equal});
-  return wait;
-}
 
 std::string name_of(const ports::Message& message) {
   if (message.message_id && !message.message_id->empty()) {
@@ -73,6 +64,7 @@ Run::~Run() = default;
 
 void Run::received(std::vector<ports::Delivery> deliveries) {
   last_received_ = parts_.clock.now();
+  received_ += deliveries.size();
   empty_since_.reset();
   if (nobodys_.empty()) return take_all(std::move(deliveries));
   // After a lost connection: among these are the originals of copies that the broker has not
@@ -371,13 +363,13 @@ void Run::sent(ports::DeliveryTag tag, const ports::Sent& result) {
   auto node = in_flight_.extract(tag);
   if (node.empty()) return sent_for_nobody(tag, result);
   Entry entry = std::move(node.mapped());
-  probing_ = result.fate == Fate::unsent || result.fate == Fate::unknown;
-  switch (result.fate) {
-    case Fate::confirmed: confirmed(std::move(entry)); break;
-    case Fate::returned:
-    case Fate::refused: not_taken(std::move(entry), result); break;
-    case Fate::unsent:
-    case Fate::unknown: in_trouble(std::move(entry), result); break;
+  probing_ = may_pass(result);
+  if (probing_) {
+    in_trouble(std::move(entry), result);
+  } else if (result.fate == Fate::confirmed) {
+    confirmed(std::move(entry));
+  } else {
+    not_taken(std::move(entry), result);
   }
   if (!troubled_.empty()) send_again();
   pump();
@@ -431,6 +423,8 @@ void Run::count_recovered(const Entry& entry) {
 
 // No queue wants it, or the broker does not: the message stays (V2).
 void Run::not_taken(Entry entry, const ports::Sent& result) {
+  failures_ = 0;  // the broker can be reached
+  backoff_ = {};
   const std::string what = result.error.message;
   switch (entry.purpose) {
     case Entry::Purpose::recover:
@@ -457,47 +451,6 @@ void Run::not_taken(Entry entry, const ports::Sent& result) {
                                      name_of(entry.delivery.message) + ": " + what);
       return leave(std::move(entry));
   }
-}
-
-// Nobody's fault but the connection's: all that comes back so is sent again, in its order.
-void Run::in_trouble(Entry entry, const ports::Sent& result) {
-  if (result.fate == Fate::unknown) {
-    entry.doubt = true;
-    if (entry.identity != Identity()) {
-      if (!std::exchange(entry.unknown, true)) ++doubts_;
-      memory_.note(entry.identity, {.copy = Memory::Copy::unknown, .life = life_});
-    }
-  }
-  const ports::DeliveryTag tag = entry.tag();
-  if (ending_ && !finishes_waiting_ && !is_last(entry)) {
-    return;  // it stays, and the next run sends it again
-  }
-  if (ending_ && !finishes_waiting_ && parts_.to && entry.purpose == Entry::Purpose::recover) {
-    return rescue(std::move(entry.delivery), entry.deliveries);  // here, without the other broker
-  }
-  troubled_.emplace(tag, std::move(entry));
-  if (std::exchange(backing_off_, true)) return;
-  if (failures_ == 0) {
-    const bool recovers = entry.purpose == Entry::Purpose::recover;
-    warn(Warning::Kind::connection, "messages cannot be sent now" +
-                                        (recovers ? at_target() : std::string()) + ": " +
-                                        result.error.message);
-  }
-  backoff_ = broker_wait().next({.retry = ++failures_, .previous = backoff_}, parts_.random);
-  backoff_timer_ = parts_.loop.after(backoff_, [this] {
-    backing_off_ = false;
-    send_again();
-  });
-}
-
-void Run::send_again() {
-  // Not before all that was sent is answered: what is sent again must not pass what is not.
-  if (backing_off_ || !in_flight_.empty()) return;
-  while (!troubled_.empty()) {
-    auto last = troubled_.extract(std::prev(troubled_.end()));
-    waiting_.push_front(std::move(last.mapped()));
-  }
-  pump();
 }
 
 // Its delivery is void since the connection was lost: the message comes again.

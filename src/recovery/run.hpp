@@ -187,6 +187,7 @@ class Run final : private ports::Receiver {
   void check_returns();
   void prove_publishing(int times);
   void begin_consuming();
+  void note_found(std::uint64_t messages);
 
   // What becomes of one message.
   void take_all(std::vector<ports::Delivery> deliveries);
@@ -230,6 +231,7 @@ class Run final : private ports::Receiver {
   void sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& sent);
   void confirmed(Entry entry);
   void not_taken(Entry entry, const ports::Sent& sent);
+  [[nodiscard]] bool may_pass(const ports::Sent& sent) const;
   void in_trouble(Entry entry, const ports::Sent& sent);
   void send_again();
   void count_recovered(const Entry& entry);
@@ -242,6 +244,8 @@ class Run final : private ports::Receiver {
   void tick();
   void tick_later();
   void look_at_depth(SteadyTime now);
+  void note_depth(const ports::Depth& depth, std::uint64_t received_before);
+  [[nodiscard]] bool is_known(const ports::Depth& depth) const;
   void refresh_summary();
   [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] bool may_send(SteadyTime now);
@@ -259,6 +263,8 @@ class Run final : private ports::Receiver {
   void close();
   void check_targets(std::vector<Plan::Target> targets);
   void ask_what_is_left();
+  [[nodiscard]] bool may_be_what_is_left(const ports::Depth& depth) const;
+  [[nodiscard]] std::uint64_t gone() const;
   void reconcile();
   void finish();
 
@@ -276,7 +282,9 @@ class Run final : private ports::Receiver {
 
   std::optional<ports::ConsumerId> consumer_;
   bool consuming_ = false;
-  std::uint64_t life_ = 1;  // of its connection
+  std::uint64_t life_ = 1;      // of its connection
+  bool is_plain_ = false;       // the queue
+  std::uint64_t received_ = 0;  // that do not come again
 
   std::deque<Entry> waiting_;                      // for their turn, in the order of the queue
   std::map<ports::DeliveryTag, Entry> in_flight_;  // sent, and not answered
@@ -292,6 +300,7 @@ class Run final : private ports::Receiver {
   std::uint64_t tried_ = 0;
   int failures_ = 0;  // to send, in a row
   Duration backoff_{};
+  Duration refused_for_{};  // waited because of refusals, since a connection was last lost
   bool backing_off_ = false;
   bool probing_ = false;
   bool pacing_ = false;

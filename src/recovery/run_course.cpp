@@ -28,8 +28,7 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
   parts_.broker.depth(options_.queue, [this](Result<ports::Depth> depth) {
     if (ending_) return;
     if (!depth) return end(Ended::failed, std::move(depth).error());
-    summary_.found = depth->ready;
-    parts_.observer.found(depth->ready);
+    if (depth->is_sure) note_found(depth->ready);
     summary_.consumers = depth->consumers;
     if (depth->consumers > 0) {
       warn(Warning::Kind::queue,
@@ -44,6 +43,11 @@ void Run::start(std::move_only_function<void(Outcome)> done) {
     }
     check_queues(std::move(queues));
   });
+}
+
+void Run::note_found(std::uint64_t messages) {
+  summary_.found = messages;
+  parts_.observer.found(messages);
 }
 
 // Those that everything goes to must be there before anything is begun.
@@ -73,6 +77,8 @@ void Run::check_returns() {
     if (!rules) return end(Ended::failed, std::move(rules).error());
     returns_ = *rules;
     summary_.counts_returns = facts->kind == ports::QueueFacts::Kind::counts;
+    is_plain_ = facts->kind == ports::QueueFacts::Kind::plain;
+    if (is_plain_ && !summary_.found) note_found(0);
     if (!returns_.limit()) return begin_consuming();
     prove_publishing(kProofs);
   });
@@ -167,6 +173,8 @@ void Run::interrupted(const Error& why) {
   empty_since_.reset();
   if (closing_) return;
   ++life_;
+  received_ = settled_;
+  refused_for_ = {};
   settled_before_ = std::exchange(settled_in_life_, 0);
   resize_window(window_.restart());
   ++summary_.interruptions;
@@ -215,7 +223,7 @@ void Run::tick() {
   const bool in_a_circle = quiet && life_ != progress_life_;
   if (!busy && !in_a_circle) last_progress_ = now;
   if (!caught_up_since_ && summary_.found && handled() >= *summary_.found) caught_up_since_ = now;
-  if (quiet) look_at_depth(now);
+  if (quiet || (consuming_ && !ending_ && !summary_.found)) look_at_depth(now);
   refresh_summary();
   parts_.observer.moved(summary_);
   if (closing_ || (ending_ && !finishes_waiting_)) return;
@@ -241,15 +249,29 @@ void Run::look_at_depth(SteadyTime now) {
   if (depth_under_way_ || (depth_asked_ && now - *depth_asked_ < kDepthEvery)) return;
   depth_under_way_ = true;
   depth_asked_ = now;
-  parts_.broker.depth(options_.queue, [this](Result<ports::Depth> depth) {
+  parts_.broker.depth(options_.queue, [this, before = received_](Result<ports::Depth> depth) {
     depth_under_way_ = false;
-    if (!depth || depth->ready > 0 || !is_quiet()) {
-      empty_since_.reset();
-      if (depth || depth.error().code != ErrorCode::not_found || ending_) return;
-      return end(Ended::failed, std::move(depth).error());  // somebody has deleted it
-    }
-    if (!empty_since_) empty_since_ = parts_.clock.now();
+    if (depth) return note_depth(*depth, before);
+    empty_since_.reset();
+    if (depth.error().code != ErrorCode::not_found || ending_) return;
+    end(Ended::failed, std::move(depth).error());  // somebody has deleted it
   });
+}
+
+void Run::note_depth(const ports::Depth& depth, std::uint64_t received_before) {
+  if (!is_known(depth)) return empty_since_.reset();
+  if (!summary_.found) {
+    note_found(depth.ready + received_before);
+    if (summary_.found == 0U && received_ == 0 && !ending_) return end(Ended::empty);
+  }
+  if (depth.ready > 0 || !is_quiet()) return empty_since_.reset();
+  if (!empty_since_) empty_since_ = parts_.clock.now();
+}
+
+// What a queue seems to have that is not plain, while its leader is lost, is nothing: neither
+// messages nor consumers. So nothing is believed only while this run consumes, and is counted.
+bool Run::is_known(const ports::Depth& depth) const {
+  return depth.is_sure || is_plain_;
 }
 
 // Messages that are done with, now: settled, or held.
@@ -378,8 +400,10 @@ void Run::ask_what_is_left() {
   parts_.broker.depth(options_.queue, [this](const Result<ports::Depth>& depth) {
     if (finished_) return;
     if (depth) {
-      const bool is_steady = last_left_ == depth->ready;
-      last_left_ = summary_.left = depth->ready;
+      std::optional<std::uint64_t> left;
+      if (may_be_what_is_left(*depth)) left = depth->ready;
+      const bool is_steady = left && last_left_ == left;
+      last_left_ = summary_.left = left;
       reconcile();
       const bool is_whole = summary_.vanished == 0 && is_steady;
       if (!is_whole && ++asked_what_is_left_ < kMostAsked) {
@@ -391,14 +415,26 @@ void Run::ask_what_is_left() {
   });
 }
 
+// Nobody consumes any more: that nothing is left is believed if nothing should be.
+bool Run::may_be_what_is_left(const ports::Depth& depth) const {
+  if (is_known(depth)) return true;
+  if (summary_.ended == Ended::empty) return held_.held + held_.again == 0;
+  return summary_.found && gone() >= *summary_.found;
+}
+
 // P6: whether all that was found is accounted for.
 void Run::reconcile() {
+  summary_.arrived = summary_.vanished = 0;
   if (!summary_.found || !summary_.left) return;
-  const std::uint64_t gone = summary_.recovered.total() + summary_.discarded + summary_.parked +
-                             summary_.recognised - std::min(recognised_ours_, summary_.recognised);
-  const std::uint64_t accounted = gone + *summary_.left;
+  const std::uint64_t accounted = gone() + *summary_.left;
   summary_.arrived = accounted - std::min(accounted, *summary_.found);
   summary_.vanished = *summary_.found - std::min(accounted, *summary_.found);
+}
+
+// Out of the queue, by this run.
+std::uint64_t Run::gone() const {
+  return summary_.recovered.total() + summary_.discarded + summary_.parked + summary_.recognised -
+         std::min(recognised_ours_, summary_.recognised);
 }
 
 void Run::finish() {

@@ -161,7 +161,7 @@ TEST(RunReturns, P5_what_was_lost_while_it_was_put_aside_is_sent_again) {
     return ports::Sent{Fate::refused, {ErrorCode::exhausted, "publish", "the queue is full"}};
   };
   world.start();
-  world.loop.pass(500ms);
+  world.loop.pass(10s);
   world.broker.cut();
   is_full = false;
   static_cast<void>(world.finish());

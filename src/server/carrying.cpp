@@ -13,12 +13,12 @@
 namespace holdfast::server {
 namespace {
 
-// R1, with the numbers of the configuration. What could not be sent, or found no queue, is tried
-// again; what the broker refused is not.
+// R1, with the numbers of the configuration. What could not be sent, or found no queue, or one that
+// does not take it now, is tried again; what the broker refused for good is not.
 retry::Policy publish_policy(const config::Retry& publish, const Logger& log) {
   const auto may_work_later = [](const Error& error) {
     return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout ||
-           error.code == ErrorCode::not_found;
+           error.code == ErrorCode::not_found || error.code == ErrorCode::exhausted;
   };
   return policies::publish(log, retry::Policy().retry_if(may_work_later))
       .stop(retry::attempts(publish.attempts))

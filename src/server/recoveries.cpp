@@ -217,8 +217,9 @@ void Recoveries::ended(const RecoveryRun& run, const Result<recovery::Run::Outco
     log_.log(Level::error, "recover.failed", "a recovery could not go on; the next one is tried",
              {{"recover", run.name}, {"error", error.text()}});
   }
-  if (!outcome || !outcome->summary.found) return;
+  if (!outcome) return;
   const recovery::Summary& summary = outcome->summary;
+  if (!summary.found && summary.error) return;  // it has not begun
   log_.log(summary.all_done() ? Level::info : Level::warning, "recover.done",
            recovery::sentence_of(summary.ended),
            {{"recover", run.name},

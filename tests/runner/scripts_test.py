@@ -408,9 +408,9 @@ class TestLong(ScriptsTree):
     COPIED = ("scripts/test-long", *RUNNER)
     TOOLS = ("bin/cmake", "bin/ctest", "scripts/lint", "scripts/fuzz", "tests/tidy/tidy.py", "tests/torture/torture.py",
              "tests/torture/redis_torture.py", "tests/system/http_torture_test.py", "tests/system/relayer_sqs_test.py",
-             "tests/system/recover_matrix_test.py",
+             "tests/system/recover_matrix_test.py", "tests/system/rabbitmq_cluster_test.py",
              "build/long-simulation/tests/simulation/simulate")  # fmt: skip
-    PARTS = ["per-file", "headers", "lint", "simulation", "torture", "recovery", "repeat", "fuzz"]
+    PARTS = ["per-file", "headers", "lint", "simulation", "torture", "recovery", "cluster", "repeat", "fuzz"]
 
     def setUp(self) -> None:
         super().setUp()
@@ -429,14 +429,15 @@ class TestLong(ScriptsTree):
     def test_runs_every_part(self) -> None:
         code, said = self.run_script("test-long")
         self.assertEqual(code, 0, said)
-        self.assertEqual(said.splitlines()[-1], "8 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "9 passed, 0 failed")
         calls = self.calls()
         for preset in ("dev", "tsan", "release", "gcc", "coverage"):
             self.assertIn(f"cmake --preset {preset} -B build/per-file/{preset} -DCMAKE_UNITY_BUILD=OFF", calls)
             self.assertTrue(any(call.startswith(f"cmake --build build/per-file/{preset} ") for call in calls))
         self.assertIn("tidy.py --every-header-alone", calls)
         self.assertIn("lint", calls)
-        for store in ("torture.py", "redis_torture.py", "http_torture_test.py", "relayer_sqs_test.py", "recover_matrix_test.py"):
+        for store in ("torture.py", "redis_torture.py", "http_torture_test.py", "relayer_sqs_test.py", "recover_matrix_test.py",
+                      "rabbitmq_cluster_test.py"):  # fmt: skip
             self.assertTrue(any(call.startswith(store) for call in calls), store)
         for name in ("amqp", "http"):
             self.assertIn(f"fuzz {name} 3600", calls)
@@ -447,7 +448,7 @@ class TestLong(ScriptsTree):
         for fails in ("lint", "simulate", "fuzz http", "redis_torture.py", "cmake --build build/per-file/gcc"):
             with self.subTest(fails):
                 code, said = self.run_script("test-long", FAIL=fails)
-                self.assertEqual((code, said.splitlines()[-1]), (1, "7 passed, 1 failed"))
+                self.assertEqual((code, said.splitlines()[-1]), (1, "8 passed, 1 failed"))
                 self.assertRegex(said, r"Failed: [a-z-]+\. Its logs: build/test-long/")
                 with open(self.at("build/test-long/summary.json"), encoding="utf-8") as file:
                     self.assertFalse(json.load(file)["passed"])

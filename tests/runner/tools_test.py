@@ -167,10 +167,11 @@ class UsedFiles(Tree):
 
     def setUp(self) -> None:
         super().setUp()
-        for path in ("src/core/a.cpp", "src/core/b_test.cpp", "tests/system/a_test.py", "tests/tidy/tidy_test.py",
+        for path in ("src/core/a.cpp", "src/core/b_test.cpp", "tests/system/a_test.py", "tests/system/long_test.py", "tests/tidy/tidy_test.py",
                      "tests/install/project/main.cpp"):  # fmt: skip
             self.write(path, 'if __name__ == "__main__":\n    unittest.main()\n')
         self.write("scripts/test", 'check("x", PYTHON, "-B", "tests/tidy/tidy_test.py")')
+        self.write("scripts/test-long", 'check("x", "/usr/bin/python3", "-B", "tests/system/long_test.py")')
         self.write("build/Unity/unity_0_cxx.cxx", f'#include "{self.at("src/core/b_test.cpp")}"\n')
         files = [{"file": self.at(path)} for path in ("src/core/a.cpp", "build/Unity/unity_0_cxx.cxx")]
         self.write("build/compile_commands.json", json.dumps(files))

@@ -32,9 +32,12 @@ def run_by_ctest(build: str) -> set[str]:
             if word.endswith(".py")}  # fmt: skip
 
 
-def run_by_script(root: str) -> set[str]:
-    with open(os.path.join(root, "scripts", "test"), encoding="utf-8") as file:
-        return {os.path.realpath(os.path.join(root, path)) for path in re.findall(r'"(tests/[\w/]+\.py)"', file.read())}
+def run_by_scripts(root: str) -> set[str]:
+    found = set()
+    for name in ("test", "test-long"):
+        with open(os.path.join(root, "scripts", name), encoding="utf-8") as file:
+            found.update(re.findall(r'"(tests/[\w/]+\.py)"', file.read()))
+    return {os.path.realpath(os.path.join(root, path)) for path in found}
 
 
 def runs_cases(path: str) -> bool:
@@ -44,7 +47,7 @@ def runs_cases(path: str) -> bool:
 
 def unused(root: str, build: str) -> list[str]:
     root = os.path.realpath(root)
-    sources, scripts = compiled(build), run_by_ctest(build) | run_by_script(root)
+    sources, scripts = compiled(build), run_by_ctest(build) | run_by_scripts(root)
     lost = []
     for folder in ("src", "tests"):
         for at, _, names in os.walk(os.path.join(root, folder)):
@@ -56,7 +59,7 @@ def unused(root: str, build: str) -> list[str]:
                 if name.endswith(".cpp") and path not in sources:
                     lost.append(f"{told}: no target compiles it")
                 if name.endswith("_test.py") and path not in scripts:
-                    lost.append(f"{told}: neither ctest nor scripts/test runs it")
+                    lost.append(f"{told}: neither ctest nor scripts/test nor scripts/test-long runs it")
                 elif name.endswith("_test.py") and not runs_cases(path):
                     lost.append(f"{told}: it never calls unittest.main(), so none of its cases runs")
     return sorted(lost)

@@ -24,19 +24,23 @@ struct CarriedWorld : World {
   std::shared_ptr<ModelQueues> queues = std::make_shared<ModelQueues>();
   std::shared_ptr<ModelBroker> broker;
   bool confirmed = true;
+  ports::QueueWish::Kind kind = ports::QueueWish::Kind::classic;
 
   void carry() {
+    // As the server's policy has it.
+    const auto may_pass = [](const Error& error) { return error.code == ErrorCode::exhausted; };
     broker = std::make_shared<ModelBroker>(loop, queues);
     engine->carry({.queue = "q",
                    .broker = broker,
                    .where = "model",
                    .name = "q",
                    .dead_letter = "q.dlq",
+                   .kind = kind,
                    .prefetch = 8,
                    .confirmed = confirmed,
                    .foreign_type = "t",
                    .publish = policies::publish(Logger(log, clock, Level::debug),
-                                                retry::Policy(clock, random))});
+                                                retry::Policy(clock, random).retry_if(may_pass))});
   }
   void start(std::shared_ptr<ports::Handler> handler, core::TaskPolicy policy = {}) {
     carry();

@@ -56,6 +56,7 @@ class ModelBroker final : public ports::Broker {
   bool answers = true;  // false: what is published is never heard of again
   std::vector<ports::Topology> opened;
   ports::QueueFound found = ports::QueueFound::ready;
+  bool has_leader = true;  // not so: queues seem to have neither messages nor consumers
   std::vector<std::pair<std::string, Duration>> delays;
 
   // Every delivery that is not settled is void, and comes again.
@@ -98,7 +99,10 @@ class ModelBroker final : public ports::Broker {
                          (fate == ports::Fate::unknown && unknown_arrives && known);
     if (arrives) arrive(std::move(outgoing));
     later([fate, then = std::move(then)]() mutable {
-      then({fate, fate == ports::Fate::confirmed ? Error() : error("connection refused")});
+      if (fate == ports::Fate::confirmed) return then({fate, {}});
+      if (fate == ports::Fate::refused)
+        return then({fate, {ErrorCode::exhausted, "broker", "not taken"}});
+      then({fate, error("connection refused")});
     });
   }
 
@@ -174,6 +178,7 @@ class ModelBroker final : public ports::Broker {
     later([this, queue = std::move(queue), then = std::move(then)]() mutable {
       const auto of_queue = std::ranges::count_if(
           consumers_, [&](const auto& one) { return one.second.intake.queue == queue; });
+      if (!has_leader) return then(ports::Depth{.is_sure = false});
       then(ports::Depth{queues_->depth(queue), static_cast<std::uint64_t>(of_queue)});
     });
   }

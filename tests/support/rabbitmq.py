@@ -113,6 +113,7 @@ class Broker:
 
     vhost = "/"
     quoted_vhost = "%2f"  # as it is written in URLs
+    node_name = "holdfast@localhost"
 
     def __init__(self, folder=None, plugins=(), management=False, shovel=False, tls=False, settings=None):
         self.plugins = set(plugins)
@@ -152,6 +153,12 @@ class Broker:
 
     def start(self):
         """Returns when it answers: on a new folder, or again on the one it had."""
+        self.launch()
+        self.wait_until_ready()
+        return self
+
+    def launch(self):
+        """Begins to start it."""
         assert self.process is None or self.process.poll() is not None, "it runs already"
         self._write_configuration()
         if self.epmd is None:
@@ -165,10 +172,11 @@ class Broker:
             self.process = subprocess.Popen(
                 [f"{PROGRAMS}/rabbitmq-server"], cwd=self.folder, env=self.environment(),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=kill_with_parent)  # fmt: skip
+
+    def wait_until_ready(self):
         self._wait_for(self._answers, "RabbitMQ", self.process)
         if self.management_url:
             self._wait_for(lambda: self._connects(self.management_port), "its management", self.process)
-        return self
 
     def stop(self):
         """As an operator stops it: connections are closed properly."""
@@ -228,7 +236,7 @@ class Broker:
             "HOME": self.folder,  # where the cookie is
             "ERL_EPMD_PORT": str(self._epmd_port),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
-            "RABBITMQ_NODENAME": "holdfast@localhost",
+            "RABBITMQ_NODENAME": self.node_name,
             "RABBITMQ_MNESIA_BASE": os.path.join(self.folder, "mnesia"),
             "RABBITMQ_LOG_BASE": os.path.join(self.folder, "log"),
             "RABBITMQ_NODE_PORT": str(self.port),
@@ -290,14 +298,14 @@ class Broker:
         while not ready():
             ended = process.poll() is not None
             if ended or time.monotonic() > until:
-                log = self._log_tail()
+                log = self.log_tail()
                 self.close()
                 raise RuntimeError(f"{what} {'ended' if ended else 'is not ready'}:\n{log}")
             time.sleep(0.05)
 
-    def _log_tail(self):
+    def log_tail(self):
         text = ""
-        for name in ("console.log", "log/holdfast@localhost.log"):
+        for name in ("console.log", f"log/{self.node_name}.log"):
             try:
                 with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
                     text += file.read()[-4000:]

@@ -34,11 +34,12 @@ def _frames(buffer):
 
 
 class Proxy:
-    """Passes everything on, until a rule cuts. With `frames`, which are those of AMQP: A rule is asked for each frame before it is passed on, with
+    """Passes everything on, until a rule cuts. Of several ports, in a list, each connection goes to the first that takes
+    it. With `frames`, which are those of AMQP: A rule is asked for each frame before it is passed on, with
     ("client" or "server", method or None): True cuts that connection, both ways and at once."""
 
     def __init__(self, port, frames=True):
-        self.target = port
+        self.targets = port if isinstance(port, list) else [port]
         self.split = _frames if frames else lambda data: ([(bytes(data), None)], bytearray())
         self.rule = lambda side, method: False
         self.swallows = None  # (side, method): such frames are not passed on, and nobody is told
@@ -59,7 +60,7 @@ class Proxy:
             try:
                 if self._refuses:
                     raise OSError
-                server = socket.create_connection(("127.0.0.1", self.target), timeout=10)
+                server = self._connect()
             except OSError:
                 client.close()
                 continue
@@ -70,6 +71,13 @@ class Proxy:
             state = {"counts": {}}
             for side, source, sink in (("client", client, server), ("server", server, client)):
                 threading.Thread(target=self._pump, args=(side, source, sink, pair, state), daemon=True).start()
+
+    def _connect(self):
+        """To the first of the targets that takes it; OSError if none does."""
+        for port in self.targets:
+            with contextlib.suppress(OSError):
+                return socket.create_connection(("127.0.0.1", port), timeout=10)
+        raise OSError("nobody listens")
 
     def _pump(self, side, source, sink, pair, state):
         rest = bytearray()

@@ -107,7 +107,8 @@ def check_all_is_used(root: str, sources: list[rules.Source]) -> Iterator[Findin
     """Every source of src/ belongs to a target, and every test is run by something."""
     if not os.path.exists(os.path.join(root, "CMakeLists.txt")):
         return
-    lists = "\n".join(s.text for s in sources if s.path.endswith(("CMakeLists.txt", ".cmake")) or s.path == "scripts/test")
+    scripts = ("scripts/test", "scripts/test-long")
+    lists = "\n".join(s.text for s in sources if s.path.endswith(("CMakeLists.txt", ".cmake")) or s.path in scripts)
     rooms = {(bool(tests), room) for tests, room in _ROOM.findall(lists)}
     words = set(_WORD.findall(lists))
     for path in sorted(source.path for source in sources):
@@ -119,7 +120,7 @@ def check_all_is_used(root: str, sources: list[rules.Source]) -> Iterator[Findin
         elif path.startswith("tests/") and is_test:
             stem = name.rsplit(".", 1)[0]
             if not words & {stem, stem.removesuffix("_test")}:
-                yield Finding(path, 1, "never_run", "no CMakeLists.txt names it, nor does scripts/test: nobody runs it")
+                yield Finding(path, 1, "never_run", "no CMakeLists.txt names it, nor does scripts/test or scripts/test-long: nobody runs it")
 
 
 def check_headers(checked: headers.Headers, every_alone: bool, summary: Summary) -> Iterator[Finding]:

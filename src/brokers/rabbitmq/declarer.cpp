@@ -57,7 +57,11 @@ void Declarer::on_method(const MethodReader::Method& method, FrameWriter& out) {
       if (state_ != State::asking) return;
       state_ = State::ready;
       const auto& found = method.as<amqp_queue_declare_ok_t>();
-      answer({.depth = {.ready = found.message_count, .consumers = found.consumer_count}});
+      // Of a quorum queue without a leader that lives, or one that is slow to answer, both are 0.
+      const bool is_sure = found.message_count > 0 || found.consumer_count > 0;
+      answer({.depth = {.ready = found.message_count,
+                        .consumers = found.consumer_count,
+                        .is_sure = is_sure}});
       break;
     }
     case AMQP_EXCHANGE_DECLARE_OK_METHOD:

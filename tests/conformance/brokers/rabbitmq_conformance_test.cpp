@@ -69,6 +69,20 @@ TEST_F(RabbitMqOnly, knows_which_queues_count_returns) {
   EXPECT_EQ(world.depth("nobody.has.it").error().code, ErrorCode::not_found);  // nor was it made
 }
 
+// As of a queue without a leader, of which the broker says that it has neither.
+TEST_F(RabbitMqOnly, is_sure_of_a_queue_that_has_messages_or_a_consumer) {
+  const auto queue = world.new_queue(ports::QueueWish::Kind::quorum);
+  EXPECT_FALSE(world.depth(queue)->is_sure);
+  Recorder recorder;
+  const auto consumer = world.broker->consume({.queue = queue}, recorder);
+  EXPECT_TRUE(world.until([&] { return world.depth(queue)->is_sure; }));
+  EXPECT_EQ(world.depth(queue)->ready, 0U);
+  world.close(consumer);
+  EXPECT_EQ(world.publish(queue, "one").fate, ports::Fate::confirmed);
+  EXPECT_TRUE(world.has_ready(queue, 1));
+  EXPECT_TRUE(world.depth(queue)->is_sure);
+}
+
 TEST_F(RabbitMqOnly, finds_exchanges) {
   for (const auto& [name, is_there] : {std::pair("amq.direct", true), std::pair("nope", false)}) {
     std::optional<Result<bool>> answer;
