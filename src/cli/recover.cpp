@@ -425,7 +425,7 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of a queue or '…/*.dlq', repeatable; backup:FILE")
+  verb.add_option("--from", asked.from, "Queue or pattern, repeatable; or backup:FILE")
       ->type_name("URL")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
