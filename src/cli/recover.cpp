@@ -425,7 +425,7 @@ void add_limits(CLI::App& verb, RecoverOptions& asked) {
 }
 
 void add_ways(CLI::App& verb, RecoverOptions& asked) {
-  verb.add_option("--from", asked.from, "URL of a queue or '…/*.dlq', repeatable; backup:FILE")
+  verb.add_option("--from", asked.from, "Queue or pattern, repeatable; or backup:FILE")
       ->type_name("URL")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -491,8 +491,7 @@ void add_recover(CLI::App& program, Io& io, int& exit_code) {
       ->type_name("TIME")
       ->check(CLI::Validator(check_duration, ""))
       ->capture_default_str();
-  verb->add_flag("--discard", asked->discard,
-                 "Remove what is chosen, and send it nowhere; with --backup or --no-backup");
+  verb->add_flag("--discard", asked->discard, "Remove what is chosen, and send it nowhere");
   verb->add_flag("--no-backup", asked->no_backup, "Of --discard: keep it nowhere");
   verb->add_flag("--yes", asked->yes, "Of --discard: do not ask");
   verb->add_option("--backup", asked->backup, "Write all that leaves the queue there first")

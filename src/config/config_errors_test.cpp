@@ -437,8 +437,8 @@ TEST(ConfigErrors, of_recoveries_say_what_is_missing_and_nothing_of_a_password) 
       {"[recover.a]\nfrom = 'redis://u:planted@h/q'\non_start = true\nto = 'x'\n",
        "h.toml:2:8: recover.a.from: a broker's URL begins with amqp://, amqps:// or sqs://"},
       {"[recover.a]\nfrom = 'amqp://h/%2f/q'\non_start = true\nto = 'x'\nfilter = ['age']\n",
-       "h.toml:5:11: recover.a.filter: \"age\": a condition is NAME=VALUE, or with !=, ~, < or > "
-       "between them"},
+       "h.toml:5:11: recover.a.filter: position 1, at \"age\": a condition is NAME=VALUE, or with "
+       "!=, ~, <, >, <=, >=, =~ or !~"},
   }});
 }
 
