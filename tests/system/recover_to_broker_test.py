@@ -122,11 +122,11 @@ class OtherBrokerTest(unittest.TestCase):
         self.other.ctl("set_vm_memory_high_watermark", "absolute", "1MB")
         try:
             wait_until(lambda: "memory" in self.other.ctl("eval", "rabbit_alarm:get_alarms()."))
-            summary, err = self.end_of(self.start("--stall", "2s"), code=3)
+            summary, _ = self.end_of(self.start("--stall", "2s"), code=3)
         finally:
             self.other.ctl("set_vm_memory_high_watermark", "absolute", "2GB")
         self.assertEqual(summary["ended"], "stall")
-        self.assertIn(f"127.0.0.1:{self.other.port}", err)
+        self.assertIn(f"127.0.0.1:{self.other.port}", summary["to_broker"])
         self.check(ids, summary)
         self.end_of(self.start())
 
