@@ -6,6 +6,7 @@ Usage: brokers_test.py HOLDFAST"""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
 
+import jsonschema  # noqa: E402
 import rabbitmq  # noqa: E402
 from dead_letters import Letters  # noqa: E402
 from serve_test import HOLDFAST, Server  # noqa: E402
@@ -25,6 +27,33 @@ ROLES = ("submit", "read", "operate")
 
 def bearer(role):
     return {"Authorization": f"Bearer {role}-{role}-{role}-{role}"}
+
+
+class CheckedServer(Server):
+    """Looks at each answer: whether it has the form that /openapi.json gives it, and what was accepted as well."""
+
+    document = None
+
+    def call(self, method, path, body=None, headers=None):
+        status, answer = super().call(method, path, body, headers)
+        if self.document is None:
+            self.document = super().call("GET", "/openapi.json")[1]
+        template = next((one for one, methods in self.document["paths"].items() if method.lower() in methods
+                         and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path.split("?")[0])), None)  # fmt: skip
+        operation = self.document["paths"][template][method.lower()]
+        response = operation["responses"].get(str(status), operation["responses"]["default"])
+        if "$ref" in response:
+            response = self.document["components"]["responses"][response["$ref"].split("/")[-1]]
+        (content,) = response["content"].values()
+        self._check(content["schema"], answer)
+        if status < 300 and operation.get("requestBody"):
+            self._check(operation["requestBody"]["content"]["application/json"]["schema"], body or {})
+        return status, answer
+
+    def _check(self, schema, value):
+        validator = jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver("", self.document))
+        errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+        assert errors == [], (errors, value)
 
 
 class BrokersTest(unittest.TestCase):
@@ -50,7 +79,7 @@ queues = ["{self.letters.name}.d*", "{self.letters.name}.q*"]
 management = "{self.broker.management_url}"
 {more}"""
         environment = {role: "-".join([role] * 4) for role in ROLES} | {"BROKER_URL": self.broker.vhost_url}
-        server = Server(self.folder, config, environment)
+        server = CheckedServer(self.folder, config, environment)
         self.addCleanup(server.end, signal.SIGKILL)
         self.assertIsNotNone(server.port, "".join(server.log))
         return server
@@ -265,6 +294,9 @@ management = "http://127.0.0.1:1"
         self.assertEqual(killed["state"], "interrupted")
         self.assertIn("may be there twice", killed["why"])
         self.assertIn(("operate", "recover.interrupted", killed["progress"]["recovered"], 0, third), self.audit(server))
+        fourth = self.recovery(server, to=self.target, rate=2)["id"]
+        self.assertEqual(server.call("POST", f"/v1/recoveries/{fourth}/cancel", headers=bearer("operate"))[0], 200)
+        self.assertEqual(self.ended(server, fourth)["state"], "canceled")
         # The rest comes by another one; nothing was lost.
         self.wait_for(lambda: self.letters.count(self.letters.dlq) + self.letters.count(self.target) >= 40)
         last = self.ended(server, self.recovery(server, to=self.target)["id"])
