@@ -304,6 +304,36 @@ management = "http://127.0.0.1:1"
         self.assertEqual(len(set(self.letters.ids(self.target))), 40)
         self.assertEqual(server.end(), 0)
 
+    def test_a_schedule_and_a_person_do_not_recover_one_queue_at_once(self):
+        self.letters.declare(self.target)
+        self.letters.die(30)
+        server = self.serve(f"""
+[recover.often]
+from = "{self.letters.url}"
+management = "{self.broker.management_url}"
+to = "{self.target}"
+filter = ["type=Never"]
+empty = "100ms"
+every = "1s"
+""")
+
+        def begin():  # the schedule may be at it
+            request = {"broker": "main", "queue": self.letters.dlq, "to": self.target, "rate": 1}
+            status, answer = server.call("POST", "/v1/recoveries", request, bearer("operate"))
+            self.assertIn(status, (201, 409), answer)
+            return status == 201 and answer["id"]
+
+        mine = self.wait_for(begin, server.log)
+        self.wait_for(lambda: any('"recover.still_runs"' in line for line in server.log), server.log)
+        self.assertEqual(server.call("GET", f"/v1/recoveries/{mine}", headers=bearer("read"))[1]["state"], "running")
+        self.assertEqual(server.call("POST", f"/v1/recoveries/{mine}/cancel", headers=bearer("operate"))[0], 200)
+        moved = self.ended(server, mine)["progress"]["recovered"]
+        began = sum('"recover.began"' in line for line in server.log)
+        self.wait_for(lambda: sum('"recover.began"' in line for line in server.log) > began, server.log)  # again
+        self.assertEqual(server.end(), 0)
+        self.wait_for(lambda: self.letters.count(self.target) + self.letters.count(self.letters.dlq) == 30)
+        self.assertEqual(self.letters.count(self.target), moved)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)
