@@ -120,15 +120,11 @@ std::string recovery_for_people(const Recovery& recovery, WallTime now, bool col
 
 std::string recoveries_for_people(const std::vector<Recovery>& recoveries, WallTime now,
                                   bool colour) {
-  Table table({"RECOVERY", "STATE", "RECOVERED", "KEPT", "STARTED", "QUEUE"});
+  Table table({"RECOVERY", "STATE", "BEGAN", "QUEUE"});
   for (const Recovery& recovery : recoveries) {
-    const wire::RecoveryProgress& progress = recovery.progress;
-    const bool dry = recovery.request.dry_run;
+    const std::string dry = recovery.request.dry_run ? " (dry)" : "";
     table.add({{recovery.id},
-               {std::string(to_string(recovery.state)) + (dry ? " (dry)" : ""),
-                tone_of_recovery(recovery)},
-               {grouped(dry ? progress.would_recover : progress.recovered)},
-               {grouped(progress.failed + progress.skipped)},
+               {std::string(to_string(recovery.state)) + dry, tone_of_recovery(recovery)},
                {relative_time(recovery.started, now)},
                {recovery.request.queue}});
   }

@@ -129,7 +129,7 @@ test("a queue is planned, recovered and empty, and the audit says who did it", a
   await start.click();
   const dialog = page.getByRole("dialog", { name: "Recover 5 messages?" });
   await dialog.getByRole("button", { name: "Recover", exact: true }).click();
-  await page.getByRole("heading", { name: "Recovery", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: /^Recovery/, level: 1 }).waitFor();
   await page.getByText("done", { exact: true }).waitFor();
   await picture(page, "recovery-done");
   const { recoveries } = await server.call("GET", "/v1/recoveries");
@@ -143,7 +143,7 @@ test("a queue is planned, recovered and empty, and the audit says who did it", a
   await go(page, "#/audit");
   await page.getByText("“it works again”").first().waitFor();
   await page.getByRole("link", { name: "dead-letter queue app.dlq at main" }).first().click();
-  await page.getByRole("heading", { name: "Recovery", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: /^Recovery/, level: 1 }).waitFor();
   await closePage(page);
 });
 

@@ -6,6 +6,7 @@ Usage: brokers_test.py HOLDFAST"""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
 
+import jsonschema  # noqa: E402
 import rabbitmq  # noqa: E402
 from dead_letters import Letters  # noqa: E402
 from serve_test import HOLDFAST, Server  # noqa: E402
@@ -25,6 +27,33 @@ ROLES = ("submit", "read", "operate")
 
 def bearer(role):
     return {"Authorization": f"Bearer {role}-{role}-{role}-{role}"}
+
+
+class CheckedServer(Server):
+    """Looks at each answer: whether it has the form that /openapi.json gives it, and what was accepted as well."""
+
+    document = None
+
+    def call(self, method, path, body=None, headers=None):
+        status, answer = super().call(method, path, body, headers)
+        if self.document is None:
+            self.document = super().call("GET", "/openapi.json")[1]
+        template = next((one for one, methods in self.document["paths"].items() if method.lower() in methods
+                         and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path.split("?")[0])), None)  # fmt: skip
+        operation = self.document["paths"][template][method.lower()]
+        response = operation["responses"].get(str(status), operation["responses"]["default"])
+        if "$ref" in response:
+            response = self.document["components"]["responses"][response["$ref"].split("/")[-1]]
+        (content,) = response["content"].values()
+        self._check(content["schema"], answer)
+        if status < 300 and operation.get("requestBody"):
+            self._check(operation["requestBody"]["content"]["application/json"]["schema"], body or {})
+        return status, answer
+
+    def _check(self, schema, value):
+        validator = jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver("", self.document))
+        errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+        assert errors == [], (errors, value)
 
 
 class BrokersTest(unittest.TestCase):
@@ -50,7 +79,7 @@ queues = ["{self.letters.name}.d*", "{self.letters.name}.q*"]
 management = "{self.broker.management_url}"
 {more}"""
         environment = {role: "-".join([role] * 4) for role in ROLES} | {"BROKER_URL": self.broker.vhost_url}
-        server = Server(self.folder, config, environment)
+        server = CheckedServer(self.folder, config, environment)
         self.addCleanup(server.end, signal.SIGKILL)
         self.assertIsNotNone(server.port, "".join(server.log))
         return server
@@ -92,7 +121,7 @@ management = "http://127.0.0.1:1"
         seen = self.wait_for(lambda: (found := self.queue(server, self.letters.dlq)) and found.get("ready") == 3
                              and "rates" in found and found)  # fmt: skip
         self.assertEqual((seen["kind"], seen["unacknowledged"], seen["consumers"]), ("classic", 0, 0))
-        self.assertEqual(seen["oldest_published"], "2023-11-14T22:13:20Z")
+        self.assertEqual(seen["oldest_published"], "2023-11-14T22:13:20.000000Z")
         self.assertGreaterEqual(seen["rates"]["in"], 0)
         limited = self.queue(server, quorum)
         self.assertEqual((limited["kind"], limited["delivery_limit"]), ("quorum", 5))
@@ -182,7 +211,7 @@ management = "http://127.0.0.1:1"
         told = self.cli(server, *start, "--to", self.target, "--reason", "by hand")
         self.assertIn("1  recovered", told)
         self.assertIn("0  still in", told)
-        self.assertIn("d-missing", self.cli(server, "recoveries", "ls", role="read"))
+        self.assertIn(missing["id"] + "  failed", self.cli(server, "recoveries", "ls", role="read"))
         self.assertIn("it works again", self.cli(server, "recoveries", "show", done["id"], role="read"))
         self.cli(server, *start, "--to", self.target, role="read", code=1)
         self.assertEqual(server.end(), 0)
@@ -265,12 +294,45 @@ management = "http://127.0.0.1:1"
         self.assertEqual(killed["state"], "interrupted")
         self.assertIn("may be there twice", killed["why"])
         self.assertIn(("operate", "recover.interrupted", killed["progress"]["recovered"], 0, third), self.audit(server))
+        fourth = self.recovery(server, to=self.target, rate=2)["id"]
+        self.assertEqual(server.call("POST", f"/v1/recoveries/{fourth}/cancel", headers=bearer("operate"))[0], 200)
+        self.assertEqual(self.ended(server, fourth)["state"], "canceled")
         # The rest comes by another one; nothing was lost.
         self.wait_for(lambda: self.letters.count(self.letters.dlq) + self.letters.count(self.target) >= 40)
         last = self.ended(server, self.recovery(server, to=self.target)["id"])
         self.assertTrue(last["complete"], last)
         self.assertEqual(len(set(self.letters.ids(self.target))), 40)
         self.assertEqual(server.end(), 0)
+
+    def test_a_schedule_and_a_person_do_not_recover_one_queue_at_once(self):
+        self.letters.declare(self.target)
+        self.letters.die(30)
+        server = self.serve(f"""
+[recover.often]
+from = "{self.letters.url}"
+management = "{self.broker.management_url}"
+to = "{self.target}"
+filter = ["type=Never"]
+empty = "100ms"
+every = "1s"
+""")
+
+        def begin():  # the schedule may be at it
+            request = {"broker": "main", "queue": self.letters.dlq, "to": self.target, "rate": 1}
+            status, answer = server.call("POST", "/v1/recoveries", request, bearer("operate"))
+            self.assertIn(status, (201, 409), answer)
+            return status == 201 and answer["id"]
+
+        mine = self.wait_for(begin, server.log)
+        self.wait_for(lambda: any('"recover.still_runs"' in line for line in server.log), server.log)
+        self.assertEqual(server.call("GET", f"/v1/recoveries/{mine}", headers=bearer("read"))[1]["state"], "running")
+        self.assertEqual(server.call("POST", f"/v1/recoveries/{mine}/cancel", headers=bearer("operate"))[0], 200)
+        moved = self.ended(server, mine)["progress"]["recovered"]
+        began = sum('"recover.began"' in line for line in server.log)
+        self.wait_for(lambda: sum('"recover.began"' in line for line in server.log) > began, server.log)  # again
+        self.assertEqual(server.end(), 0)
+        self.wait_for(lambda: self.letters.count(self.target) + self.letters.count(self.letters.dlq) == 30)
+        self.assertEqual(self.letters.count(self.target), moved)
 
 
 if __name__ == "__main__":

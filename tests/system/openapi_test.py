@@ -170,6 +170,13 @@ class OpenApiTest(serve_test.SystemTest):
         ("GET", "/v1/events"),  # seeing_test.py: it never ends
         ("POST", "/v1/session"),  # session_test.py: for browsers
         ("DELETE", "/v1/session"),
+        ("GET", "/v1/brokers"),  # and what follows: brokers_test.py, at a broker
+        ("GET", "/v1/brokers/{name}/queues"),
+        ("POST", "/v1/brokers/{name}/queues/{queue}/sample"),
+        ("GET", "/v1/recoveries"),
+        ("POST", "/v1/recoveries"),
+        ("GET", "/v1/recoveries/{id}"),
+        ("POST", "/v1/recoveries/{id}/cancel"),
     }
 
     def check(self, document, schema, value):

@@ -88,7 +88,7 @@ function QueueFacts({ queue }: { queue: BrokerQueue }) {
         <Fact name="Dead letters of its own">
           {queue.dead_letter
             ? [queue.dead_letter.exchange, queue.dead_letter.routing_key].filter(Boolean).join(" / ")
-            : "dropped"}
+            : "none"}
         </Fact>
         <Fact name="Oldest published">
           <Time at={queue.oldest_published} />
