@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How fast a dead-letter queue comes back (V12): `holdfast recover`, RabbitMQ's shovel, and one message at a
 time, beside each other on one broker, which this starts and ends. Messages of two shapes: with the headers of their
-death, and with one plain header only.
+death, and with one plain header only. Beside them, what could be reached at most: a bare loop on librabbitmq that checks
+nothing, as it is and with the one header that a recovered message has (build/release/bench/bare_recovery).
 
 Usage: bench/recover.py build/release/holdfast [--messages 119762] [--one-by-one 5000] [--window N …] [--rounds 5]
                         [--shape deaths|plain …]"""
@@ -82,6 +83,15 @@ class Bench:
         assert summary["recovered"]["total"] == count, summary
         return said({"rate": count / seconds, "memory": memory, "own": summary["per_s"]})
 
+    def bare(self, count, *options):
+        self.fill(count)
+        program = os.path.join(os.path.dirname(self.holdfast), "bench", "bare_recovery")
+        run = subprocess.Popen([program, str(self.broker.port), self.letters.dlq, TARGET, str(count), "--mandatory",
+                                *options])  # fmt: skip
+        seconds = self.until_moved(count)
+        assert run.wait() == 0
+        return said({"rate": count / seconds})
+
     def shovel(self, count, prefetch):
         self.fill(count)
         value = {"src-protocol": "amqp091", "src-uri": self.broker.url + "%2f", "src-queue": self.letters.dlq,
@@ -151,6 +161,8 @@ def measured(bench, options):
         name = "holdfast recover" + (f", window {window}" if window else "")
         work[name] = lambda arguments=arguments: bench.recover(options.messages, *arguments)
     work["shovel, on-confirm, prefetch 1,000"] = lambda: bench.shovel(options.messages, 1000)
+    work["bare loop"] = lambda: bench.bare(options.messages)
+    work["bare loop, one header added"] = lambda: bench.bare(options.messages, "--headers", "1")
     if options.one_by_one > 0:
         work["holdfast recover, window 1"] = lambda: bench.recover(options.one_by_one, "--window", "1")
         work["pika, one at a time"] = lambda: bench.by_pika(options.one_by_one)
@@ -162,15 +174,21 @@ def measured(bench, options):
     return seen
 
 
+def median(values, key=None):
+    return sorted(values, key=key)[len(values) // 2]
+
+
 def show(shape, options, seen):
-    rows = [(name, sorted(all_, key=lambda row: row["rate"])[len(all_) // 2]) for name, all_ in seen.items()]
-    first = rows[0][1]["rate"]
+    first = next(iter(seen.values()))
+    rows = [(name, median(all_, key=lambda row: row["rate"]),
+             median([mine["rate"] / row["rate"] for mine, row in zip(first, all_, strict=True)]))
+            for name, all_ in seen.items()]  # fmt: skip
     one_by_one = f"; {options.one_by_one:,} where it is one at a time" if options.one_by_one > 0 else ""
     print(f"{options.messages:,} persistent messages of {len(BODY)} bytes, {shape}{one_by_one}")
     print(f"{'':36} {'messages/s':>11} {'ratio':>7}   memory at 1/4, 1/2 and the end")
-    for name, row in rows:
+    for name, row, ratio in rows:
         memory = ", ".join(f"{row['memory'][part]:.1f}" for part in sorted(row.get("memory", {})))
-        print(f"{name:36} {row['rate']:>11,.0f} {first / row['rate']:>6.2f}x   {memory + ' MB' if memory else ''}")
+        print(f"{name:36} {row['rate']:>11,.0f} {ratio:>6.2f}x   {memory + ' MB' if memory else ''}")
 
 
 def main():
