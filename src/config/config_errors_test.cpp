@@ -83,7 +83,7 @@ TEST(ConfigErrors, unknown_names_are_found_and_the_right_ones_offered) {
       {"\n[cellar]\nx = 1\n",
        "h.toml:2:2: unknown table \"cellar\"; known are store, http, token, log, shutdown, engine, "
        "queue, task, webhook, inputs, alerts, events, aws, "
-       "recover, route"},
+       "broker, recover, route"},
       {"listen = 'x'\n", "h.toml:1:1: unknown key \"listen\"; it belongs into [http]"},
       {"[http]\n\nlisen = 'x'\n",
        "h.toml:3:1: http: unknown key \"lisen\"; did you mean \"listen\"?"},

@@ -28,7 +28,10 @@ struct CarriedWorld : World {
 
   void carry() {
     // As the server's policy has it.
-    const auto may_pass = [](const Error& error) { return error.code == ErrorCode::exhausted; };
+    const auto may_pass = [](const Error& error) {
+      return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout ||
+             error.code == ErrorCode::not_found || error.code == ErrorCode::exhausted;
+    };
     broker = std::make_shared<ModelBroker>(loop, queues);
     engine->carry({.queue = "q",
                    .broker = broker,
