@@ -242,6 +242,8 @@ Result<void> check_discard(const RecoverOptions& asked, const Io& io) {
   }
   if (restores_backup(asked))
     return usage("--discard is for a queue; to discard a backup, delete its file");
+  if (!asked.to_broker.empty())
+    return usage("--to-broker says where messages go; --discard sends them nowhere");
   if (asked.no_backup && !asked.backup.empty())
     return usage("say --backup or --no-backup, not both");
   if (asked.dry) return {};

@@ -319,11 +319,17 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
   }
   append_end(out, summary);
   if (!summary.did_anything() || summary.restores) return out;
-  std::string after = summary.renewed > 0
-                          ? "Messages that were returned often were published anew, at the end of "
-                            "the queue, so that looking at them does not end them; the others are "
-                            "where they were."
-                          : "The messages are where they were, in their order.";
+  std::string after = "The messages are where they were, in their order.";
+  if (summary.counts_returns) {
+    after =
+        "The messages are in the queue, but may have changed places: a quorum queue may put what "
+        "was looked at behind all others.";
+  }
+  if (summary.renewed > 0) {
+    after +=
+        " Those that were returned often were published anew, at the end of the queue, so that "
+        "looking at them does not end them.";
+  }
   after += " The broker has marked them as redelivered";
   after += summary.counts_returns ? ", and has counted one return more for each." : ".";
   append_wrapped(out, after, 0);

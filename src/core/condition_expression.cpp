@@ -99,6 +99,29 @@ bool seems_to_join(std::string_view value, bool is_cut) {
   return false;
 }
 
+// "10)", "a(b": parentheses of the filter, more likely than of the value.
+bool has_odd_parentheses(std::string_view value) {
+  std::size_t open = 0;
+  for (const char c : value) {
+    if (c == '(') ++open;
+    if (c == ')' && open-- == 0) return true;
+  }
+  return open > 0;
+}
+
+bool is_ordered(Comparison how) {
+  using enum Comparison;
+  return how == less || how == more || how == at_most || how == at_least;
+}
+
+// "10 and", "2 or more".
+bool has_word(std::string_view value) {
+  constexpr auto kWords =
+      std::to_array<std::string_view>({" and ", " or ", " not ", " AND ", " OR ", " NOT "});
+  const std::string ended = std::string(value) + ' ';
+  return std::ranges::any_of(kWords, [&](auto word) { return ended.contains(word); });
+}
+
 struct Quoted {
   std::string value;
   std::size_t size = 0;  // with its quotes
@@ -260,14 +283,14 @@ class ConditionParser {
       condition.value = std::move(value->value);
       at_ += value->size;
       skip_spaces();
-    } else if (auto plain = read_plain(condition.value); !plain) {
+    } else if (auto plain = read_plain(condition); !plain) {
       return plain;
     }
     return is_pattern ? compile(condition, first) : Result<void>();
   }
 
   // Without quotes.
-  Result<void> read_plain(std::string& value) {
+  Result<void> read_plain(Condition& condition) {
     const std::size_t size = plain_size();
     const std::string_view plain = without_spaces(rest().substr(0, size));
     // "==" would be read as "=" of something else, and choose what nobody meant.
@@ -281,7 +304,12 @@ class ConditionParser {
           "cannot "
           "be read: a value with such words stands in quotes");
     }
-    value = plain;
+    if (is_ordered(condition.how) && (has_odd_parentheses(plain) || has_word(plain))) {
+      return wrong(
+          "what is less or more than this has no \"and\", \"or\", \"not\" or half a pair of "
+          "parentheses; a text that has them stands in quotes");
+    }
+    condition.value = plain;
     at_ += size;
     skip_spaces();
     return {};

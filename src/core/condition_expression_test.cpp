@@ -88,6 +88,15 @@ TEST(Filters, what_may_be_a_value_or_conditions_is_refused) {
     EXPECT_THAT(fault(text), HasSubstr("stands in quotes")) << text;
 }
 
+// A number that becomes a text is compared letter by letter, and others are chosen than was meant.
+TEST(Filters, an_ordered_value_with_more_behind_it_is_refused) {
+  for (const char* text : {"n>=10)", "n>=10 and", "n<10 or", "n>10 and type", "n<=10 or more",
+                           "n>(10", "n<10 not", "type=a and n>10)"})
+    EXPECT_THAT(fault(text), HasSubstr("stands in quotes")) << text;
+  EXPECT_EQ(only("n>=\"10)\"").value, "10)");
+  EXPECT_EQ(only("name<f(x)").value, "f(x)");
+}
+
 TEST(Filters, an_error_says_where) {
   EXPECT_EQ(
       fault("type"),

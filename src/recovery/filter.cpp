@@ -92,7 +92,7 @@ std::optional<std::string> json_field(std::string_view body, std::string_view pa
   return text_of_json(value);
 }
 
-std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::*member) {
+std::optional<std::string_view> newest(const Letter& letter, std::string ports::Death::* member) {
   if (letter.deaths.empty()) return std::nullopt;
   return letter.deaths.front().*member;
 }
@@ -137,6 +137,17 @@ bool is_met(const Condition& condition, const Letter& letter, WallTime now) {
   return meets(condition, plain_value(letter, name));
 }
 
+std::string fault_of_count(const Condition& condition) {
+  using enum Comparison;
+  const bool is_of_text =
+      condition.how == contains || condition.how == matches || condition.how == unlike;
+  const bool is_number = !condition.value.empty() &&
+                         condition.value.find_first_not_of("0123456789") == std::string::npos;
+  return is_of_text || is_number
+             ? ""
+             : "recoveries are counted: " + quoted(condition.value) + " is no number";
+}
+
 // What is wrong with it; empty: nothing.
 std::string fault_of(const Condition& condition) {
   const std::string_view name = condition.name;
@@ -144,6 +155,7 @@ std::string fault_of(const Condition& condition) {
                         (name.starts_with(kJson) && name.size() > kJson.size());
   if (!has_rest && std::ranges::find(kNames, name) == kNames.end())
     return "unknown name " + quoted(name) + did_you_mean(name, kNames);
+  if (name == "recoveries") return fault_of_count(condition);
   if (name != "age") return "";
   if (const auto age = parse_duration(condition.value); !age) return "age: " + age.error().message;
   using enum Comparison;

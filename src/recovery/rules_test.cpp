@@ -321,7 +321,8 @@ TEST(Filter, names_what_it_does_not_know) {
   const std::vector<std::string> typo = {"tipe=x"};
   EXPECT_EQ(Filter::parse(typo).error().message,
             "position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
-  for (const char* text : {"age>soon", "age~2h", "header.=1", "json.=1", "x"}) {
+  for (const char* text :
+       {"age>soon", "age~2h", "header.=1", "json.=1", "x", "recoveries<many", "recoveries="}) {
     const std::vector<std::string> one = {text};
     EXPECT_FALSE(Filter::parse(one)) << text;
   }

@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using ports::Fate;
 
+constexpr Duration kSlowestStep = 24h;       // between messages, however low their rate
 constexpr std::uint64_t kMostWarnings = 10;  // of each kind of kept message
 
 std::string name_of(const ports::Message& message) {
@@ -321,8 +322,9 @@ bool Run::may_send(SteadyTime now) {
   if (options_.rate <= 0) return true;
   if (pacing_) return false;
   if (now >= next_send_) {
+    const std::chrono::duration<double> exact(1 / options_.rate);
     const auto step =
-        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / options_.rate));
+        exact < kSlowestStep ? std::chrono::duration_cast<Duration>(exact) : kSlowestStep;
     next_send_ = std::max(next_send_, now - 50ms) + step;  // late timers are made up for, a little
     return true;
   }

@@ -352,6 +352,15 @@ TEST(Run, the_queue_itself_is_no_origin) {
   EXPECT_EQ(world.run().skipped.by_name().at("its target is this queue itself"), 2U);
 }
 
+TEST(Run, the_slowest_rate_is_not_the_fastest) {
+  World world;
+  world.options.rate = 1e-300;
+  world.put(4);
+  world.start();
+  world.loop.pass(60s);
+  EXPECT_EQ(world.broker.published.size(), 1U);
+}
+
 TEST(Run, a_slow_rate_is_no_lack_of_messages) {
   World world;
   world.options.rate = 0.2;

@@ -1,6 +1,8 @@
 #include "server/broker_choice.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +17,15 @@ namespace sqs = brokers::sqs;
 
 bool is_sqs(std::string_view url) {
   return url.starts_with("sqs:");
+}
+
+// This machine has several.
+std::string one_name_of(rabbitmq::Host host) {
+  std::ranges::transform(host.name, host.name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (host.name == "localhost" || host.name == "::1") host.name = "127.0.0.1";
+  return host.text();
 }
 
 Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
@@ -37,7 +48,9 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                     .user = location->user,
                     .names_user = location->names_user,
                     .text = location->text(),
-                    .name = "RabbitMQ at " + names(hosts)};
+                    .name = "RabbitMQ at " + names(hosts),
+                    .vhost = location->vhost};
+  std::ranges::transform(hosts, std::back_inserter(place.hosts), one_name_of);
   location->queue.clear();
   location->user = rabbitmq::Location().user;
   // In whatever order its hosts are named.
@@ -122,6 +135,13 @@ Result<std::unique_ptr<ports::Broker>> open_sqs(ports::Loop& loop, const BrokerS
 }
 
 }  // namespace
+
+bool is_same_broker(const BrokerPlace& one, const BrokerPlace& other) {
+  if (one.kind != other.kind) return false;
+  if (one.kind == BrokerPlace::Kind::sqs) return one.broker == other.broker;
+  return one.vhost == other.vhost &&
+         std::ranges::find_first_of(one.hosts, other.hosts) != one.hosts.end();
+}
 
 Result<BrokerPlace> broker_place(const std::string& url, bool names_queue) {
   return is_sqs(url) ? sqs_place(url, names_queue) : rabbitmq_place(url, names_queue);

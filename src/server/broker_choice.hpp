@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <holdfast/log.hpp>
 #include <holdfast/result.hpp>
@@ -28,7 +29,12 @@ struct BrokerPlace {
   std::string text = {};    // for people: "amqp://user@host:5672/%2f/app.dlq"
   std::string broker = {};  // the same without user and queue: the broker alone, to be compared
   std::string name = {};    // the broker for people: "RabbitMQ at host:5672"
+  std::string vhost = {};   // RabbitMQ
+  std::vector<std::string> hosts = {};  // RabbitMQ: "host:5672", each by one of its names
 };
+// Whether both are the same virtual host or region, as far as their URLs tell: one host in common
+// is enough.
+[[nodiscard]] bool is_same_broker(const BrokerPlace& one, const BrokerPlace& other);
 // `names_queue`: its last part is a queue, and must be there.
 [[nodiscard]] Result<BrokerPlace> broker_place(const std::string& url, bool names_queue);
 

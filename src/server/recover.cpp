@@ -93,7 +93,7 @@ Result<void> check(const RecoverSettings& settings) {
   if (!settings.to_broker.empty()) {
     const auto other = broker_place(settings.to_broker, false);
     if (!other) return std::unexpected(other.error());
-    is_elsewhere = other->broker != place->broker;
+    is_elsewhere = !is_same_broker(*other, *place);
   }
   if (options.rules.routes.to == recovery::Routes::To::queue && !is_elsewhere) {
     if (auto checked = is_itself(options.rules.routes.queue, "the target queue"); !checked)
@@ -118,7 +118,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     if (!other) return std::unexpected(std::move(other).error());
     settings.options.to_place = other->text;
     settings.options.to_user = user_at(*other);
-    if (other->broker != place->broker) {
+    if (!is_same_broker(*other, *place)) {
       settings.options.rules.queue.clear();  // a queue of that name is another one there
       settings.options.rules.others.clear();
     }

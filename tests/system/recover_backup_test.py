@@ -223,6 +223,7 @@ class BackupTest(BackupCase):
             (["--discard", "--yes"], "--no-backup"),
             (["--discard", "--yes", "--no-backup", "--backup", self.backup], "not both"),
             (["--discard", "--yes", "--no-backup", "--to", self.target], "nowhere"),
+            (["--discard", "--yes", "--no-backup", "--to-broker", self.broker.vhost_url], "nowhere"),
             (["--discard", "--yes", "--no-backup", "--park", self.target], "nowhere"),
             (["--to", self.target, "--yes"], "goes with --discard"),
         ):
