@@ -97,6 +97,7 @@ class BackupTest(BackupCase):
         for identity, body in bodies.items():
             self.letters.publish(identity, body, headers=HEADERS, **sent)
         self.letters.reject_all(len(bodies))
+        wait_until(lambda: self.letters.count(self.letters.dlq) == len(bodies))
         before = {properties.message_id: properties for properties, _ in self.letters.look(self.letters.dlq)}
         self.recover("--to", self.target, "--backup", self.backup)
         self.assertEqual(os.stat(self.backup).st_mode & 0o777, 0o600)
