@@ -286,7 +286,7 @@ class BackupTest(BackupCase):
         ):
             begun.append((kind, *self.begin_canary(kind, arguments), dies, arrives))
         runs = [subprocess.Popen(self.command("--from", letters.url, "--to", letters.work, "--canary", "3",
-                                              "--canary-wait", "2s"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                              "--canary-wait", "6s"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True) for _, letters, *_ in begun]  # fmt: skip
         for _, letters, _, dies, arrives in begun:
             wait_until(lambda letters=letters: letters.count(letters.work) == 3)
