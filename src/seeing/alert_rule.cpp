@@ -130,6 +130,10 @@ std::optional<Alert> AlertRule::alert_of(const AlertCheck& check, const Seen& se
   return alert;
 }
 
+void AlertRule::begin(const Totals& totals, SteadyTime now) {
+  if (samples_->empty()) samples_->add(now, totals);
+}
+
 std::vector<Alert> AlertRule::look(const Seen& seen, SteadyTime now, WallTime wall_now) {
   if (samples_->empty() || now - samples_->latest() >= thresholds_.over / kSamples) {
     samples_->add(now, seen.totals);

@@ -75,7 +75,8 @@ class AlertRule {
     Duration oldest{};       // how long the task that is due longest has waited
     std::string queue = {};  // where it does
   };
-  // The first look is what later ones are compared with.
+  // What later looks are compared with; without it, the first look is.
+  void begin(const Totals& totals, SteadyTime now);
   [[nodiscard]] std::vector<Alert> look(const Seen& seen, SteadyTime now, WallTime wall_now);
 
   // What is wrong now, told or not.

@@ -164,6 +164,13 @@ TEST_F(AlertRuleTest, what_was_before_the_first_look_is_no_news) {
   EXPECT_THAT(late.look(seen, clock.now(), clock.wall_now()), IsEmpty());
 }
 
+// The first look may come late: it waits for the store.
+TEST_F(AlertRuleTest, T9_what_fails_before_the_first_look_is_told) {
+  rule.begin(seen.totals, clock.now());
+  seen.totals.dead = 1;
+  EXPECT_THAT(look(), ElementsAre("dead_letters"));
+}
+
 TEST_F(AlertRuleTest, a_message_says_all_of_it) {
   ++seen.totals.dead;
   look();

@@ -36,7 +36,9 @@ Result<void> AlertDesk::set(const config::Alerts& settings) {
   settings_ = settings;
   rule_.set(thresholds_of(settings));
   every_ = settings.every;
-  look();  // the first look is what later ones are compared with
+  // Not by the first look: its answer may come when tasks have failed already.
+  rule_.begin(parts_.watch.totals(), system_clock().now());
+  look();
   return {};
 }
 
