@@ -293,6 +293,7 @@ Result<server::RecoverSettings> settings_of(const RecoverOptions& asked) {
                                               .cert_file = asked.cert_file,
                                               .key_file = asked.key_file,
                                               .management = asked.management,
+                                              .management_setting = "The option --management",
                                               .endpoint = asked.endpoint},
                                    .journal = asked.journal,
                                    .backup = asked.backup};

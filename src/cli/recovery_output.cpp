@@ -1,6 +1,7 @@
 #include "cli/recovery_output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -64,6 +65,17 @@ std::string recovery_plan(const Recovery& recovery, bool colour) {
   return table.text(colour);
 }
 
+// "done, 7 left": of one that has ended before all was done.
+std::string state_text(const Recovery& recovery) {
+  std::string text(to_string(recovery.state));
+  const wire::RecoveryProgress& progress = recovery.progress;
+  const bool is_half_done = recovery.state == RecoveryState::done && !recovery.complete;
+  if (!is_half_done || recovery.request.dry_run) return text;
+  if (!progress.left) return text + ", some left";
+  if (*progress.left > 0) return text + ", " + grouped(*progress.left) + " left";
+  return text + ", " + grouped(progress.failed + progress.skipped) + " kept";
+}
+
 }  // namespace
 
 std::string recovery_result(const Recovery& recovery, bool colour) {
@@ -87,7 +99,7 @@ std::string recovery_result(const Recovery& recovery, bool colour) {
   if (progress.not_chosen > 0) append_count(out, "not chosen", progress.not_chosen);
   if (progress.left)
     append_count(out, "still in " + visible(recovery.request.queue), *progress.left);
-  std::string end(to_string(recovery.state));
+  std::string end = state_text(recovery);
   if (!recovery.why.empty()) end += ": " + recovery.why;
   if (!recovery.error.empty()) end += ": " + recovery.error;
   std::string wrapped;
@@ -120,15 +132,38 @@ std::string recovery_for_people(const Recovery& recovery, WallTime now, bool col
 
 std::string recoveries_for_people(const std::vector<Recovery>& recoveries, WallTime now,
                                   bool colour) {
-  Table table({"RECOVERY", "STATE", "BEGAN", "QUEUE"});
+  constexpr std::size_t kGaps = 3 * 2;
+  constexpr std::size_t kLeastOfId = 15;
+  struct Row {
+    std::string state, began, queue;
+  };
+  std::vector<Row> rows;
+  std::array<std::size_t, 3> widths = {5, 5, 5};  // of their headings
+  std::size_t id_width = 0;
   for (const Recovery& recovery : recoveries) {
     const std::string dry = recovery.request.dry_run ? " (dry)" : "";
-    table.add({{recovery.id},
-               {std::string(to_string(recovery.state)) + dry, tone_of_recovery(recovery)},
-               {relative_time(recovery.started, now)},
-               {recovery.request.queue}});
+    rows.push_back({state_text(recovery) + dry, relative_time(recovery.started, now),
+                    visible(recovery.request.queue)});
+    const Row& row = rows.back();
+    widths = {std::max(widths[0], columns_of(row.state)),
+              std::max(widths[1], columns_of(row.began)),
+              std::max(widths[2], columns_of(row.queue))};
+    id_width = std::max(id_width, columns_of(recovery.id));
   }
-  return table.text(colour);
+  // The queue is what people look for; ids are alike.
+  const std::size_t others = widths[0] + widths[1] + widths[2] + kGaps;
+  const std::size_t room = kColumns - std::min(others, kColumns);
+  const std::size_t shown = std::min(id_width, std::max(room, kLeastOfId));
+  Table table({"RECOVERY", "STATE", "BEGAN", "QUEUE"});
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    table.add({{cut(recoveries[at].id, shown)},
+               {rows[at].state, tone_of_recovery(recoveries[at])},
+               {rows[at].began},
+               {rows[at].queue}});
+  }
+  std::string text = table.text(colour);
+  if (shown < id_width) text += "Ids are cut: holdfast recoveries ls --json has them whole.\n";
+  return text;
 }
 
 Result<Recovery> follow_recovery(Recovery seen, const std::function<Result<Recovery>()>& look,

@@ -160,8 +160,7 @@ bool Run::is_done_already(Entry& entry) {
     const bool is_sure = is_there && !known->ambiguous && has_a_time_of_death(delivery.message);
     if (is_sure && delivery.message.message_id && !delivery.message.message_id->empty()) {
       if (!store({&entry, 1})) return true;  // the run is over, and it stays
-      ++summary_.recognised;
-      if (ours) ++recognised_ours_;
+      if (!ours) ++summary_.recognised;      // else it is counted already
       note({.event = "recognised",
             .id = &delivery.message.message_id,
             .key = &entry.identity,

@@ -315,7 +315,6 @@ class Run final : private ports::Receiver {
   std::uint64_t settled_before_ = 0;  // in the life of the connection before
   std::optional<SteadyTime> worked_since_;
   std::uint64_t doubts_ = 0;  // copies that may be there, and whose originals were not sent again
-  std::uint64_t recognised_ours_ = 0;  // of recognised: counted as recovered by this run
   bool publishing_warned_ = false;
   bool ever_consumed_ = false;
 

@@ -59,9 +59,9 @@ TEST(RunConnection, V11_a_copy_whose_acknowledgement_was_lost_is_known_again) {
   EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4", "m5", "m6"));
   EXPECT_THAT(world.broker.ids("dlq"), IsEmpty());
   EXPECT_EQ(summary.recovered.total(), 6U);
-  EXPECT_EQ(summary.recognised, 4U);
+  EXPECT_EQ(summary.recognised, 0U);  // they are counted as recovered
   EXPECT_EQ(summary.duplicates, 0U);
-  EXPECT_EQ(summary.arrived, 0U);  // though four were counted as recovered, and as recognised
+  EXPECT_EQ(summary.arrived, 0U);
 }
 
 TEST(RunConnection, V11_what_waits_for_its_turn_is_sent_once) {
@@ -122,7 +122,7 @@ TEST(RunConnection, V11_confirms_that_come_after_the_consumer_was_cut_are_no_sec
   const Summary& summary = world.finish();
   EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4"));
   EXPECT_EQ(summary.recovered.total(), 4U);
-  EXPECT_EQ(summary.recognised, 4U);
+  EXPECT_EQ(summary.recognised, 0U);  // they are counted as recovered
   EXPECT_THAT(world.broker.ids("dlq"), IsEmpty());
 }
 
@@ -140,7 +140,7 @@ TEST(RunConnection, V11_what_comes_again_waits_for_the_answer_to_its_first_copy)
   const Summary& summary = world.finish();
   EXPECT_THAT(world.broker.ids("target"), ElementsAre("m1", "m2", "m3", "m4", "m5", "m6"));
   EXPECT_EQ(summary.recovered.total(), 6U);
-  EXPECT_EQ(summary.recognised, 4U);
+  EXPECT_EQ(summary.recognised, 0U);  // they are counted as recovered
   EXPECT_EQ(summary.duplicates, 0U);
   EXPECT_THAT(world.broker.ids("dlq"), IsEmpty());
 }

@@ -433,8 +433,7 @@ void Run::reconcile() {
 
 // Out of the queue, by this run.
 std::uint64_t Run::gone() const {
-  return summary_.recovered.total() + summary_.discarded + summary_.parked + summary_.recognised -
-         std::min(recognised_ours_, summary_.recognised);
+  return summary_.recovered.total() + summary_.discarded + summary_.parked + summary_.recognised;
 }
 
 void Run::finish() {

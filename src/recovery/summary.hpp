@@ -63,8 +63,8 @@ struct CanaryReport {
 
 // V9: what became of the messages.
 struct Summary {
-  std::string run = {};    // its id
-  std::string queue = {};  // the dead-letter queue
+  std::string run = {};       // its id
+  std::string queue = {};     // the dead-letter queue
   std::string to_place = {};  // the other broker that messages went to; empty: the same
   bool dry = false;
   bool restores = false;        // from a backup, which stays as it is
@@ -88,7 +88,7 @@ struct Summary {
   std::uint64_t discarded = 0;   // removed, and sent nowhere
   std::uint64_t parked = 0;      // of failed and skipped: put into the review queue
   std::uint64_t renewed = 0;     // of those left: put at the end of the queue, as new messages
-  std::uint64_t recognised = 0;  // were there already, by the journal or after a lost connection
+  std::uint64_t recognised = 0;  // their copies were there already, and not by this run
   std::uint64_t duplicates = 0;  // copies that may be there twice
   // Of recovered: delivered before this run began. If that was a run that was killed, their copies
   // may be there twice, too.

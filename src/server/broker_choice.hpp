@@ -54,7 +54,8 @@ struct BrokerSettings {
   std::string ca_file = {};
   std::string cert_file = {};  // by which the broker knows us, and its key
   std::string key_file = {};
-  std::string management = {};  // URL of its API; empty: where it usually is
+  std::string management = {};          // URL of its API; empty: where it usually is
+  std::string management_setting = {};  // for errors: what people set to say where it is
   bool asks_management = true;
   std::optional<Duration> blocked_patience = {};
   // SQS.

@@ -23,11 +23,12 @@ std::unexpected<Error> no_such_broker(const std::string& name) {
   return fail(ErrorCode::not_found, "broker", "there is no broker " + quoted(name));
 }
 
-BrokerSettings settings_of(const config::Broker& broker) {
+BrokerSettings settings_of(const std::string& name, const config::Broker& broker) {
   return {.url = std::string(broker.url.text.reveal()),
           .client = "holdfast serve",
           .ca_file = broker.ca_file,
           .management = std::string(broker.management.text.reveal()),
+          .management_setting = "The key management of [broker." + name + "]",
           .endpoint = std::string(broker.endpoint.text.reveal()),
           .aws = broker.aws};
 }
@@ -129,7 +130,7 @@ Result<void> BrokerDesk::set(const config::Config& config) {
       next.emplace(name, before->second);
       continue;
     }
-    auto opened = opener_(loop_, settings_of(broker), log_);
+    auto opened = opener_(loop_, settings_of(name, broker), log_);
     if (!opened) return std::unexpected(std::move(opened).error());
     next.emplace(name, std::make_shared<One>(One{.name = name,
                                                  .config = broker,
@@ -189,7 +190,7 @@ Result<BrokerSettings> BrokerDesk::reach(const std::string& broker,
                 quoted(queue) + " is none of the dead-letter queues of broker " + quoted(broker) +
                     ": name it in queues of [broker." + broker + "]");
   }
-  BrokerSettings settings = settings_of(one.config);
+  BrokerSettings settings = settings_of(one.name, one.config);
   while (settings.url.ends_with('/'))
     settings.url.pop_back();
   // Without a virtual host in the URL it is "/".

@@ -69,6 +69,13 @@ class BrokerDeskTest : public ::testing::Test {
     });
   }
 
+  void open_real_ones() {
+    on_loop([this] {
+      desk_ = std::make_unique<BrokerDesk>(loop_, clock_, Logger());
+      ASSERT_TRUE(desk_->set(config_));
+    });
+  }
+
   config::Config config_;
   std::shared_ptr<ModelQueues> queues_ = std::make_shared<ModelQueues>();
   holdfast::testing::FakeClock clock_;
@@ -77,6 +84,15 @@ class BrokerDeskTest : public ::testing::Test {
   std::unique_ptr<BrokerDesk> desk_;
   std::thread thread_{[this] { loop_.run(); }};
 };
+
+TEST_F(BrokerDeskTest, a_management_api_that_is_not_there_is_said_how_to_name) {
+  config_.brokers["main"].url.text = config::Secret("amqp://u:planted@127.0.0.1", "");
+  config_.brokers["main"].management.text = config::Secret("http://127.0.0.1:1", "");
+  open_real_ones();
+  const std::string error = look().value().error;
+  EXPECT_NE(error.find("The key management of [broker.main] says where"), std::string::npos)
+      << error;
+}
 
 TEST_F(BrokerDeskTest, shows_the_queues_that_match_and_how_fast_they_grow) {
   const auto first = look();

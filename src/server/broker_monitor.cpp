@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kFirstLook = std::chrono::milliseconds(500);
 
 constexpr int kMostPassedOver = 11;
+constexpr const char* kNoQueue = "holdfast.proof.alarm";
 
 bool is_at_sqs(std::string_view place) {
   return place.starts_with("sqs:");
@@ -39,7 +40,7 @@ void BrokerMonitor::add(const engine::Carriage& carriage,
 }
 
 Result<void> BrokerMonitor::set(const std::map<std::string, config::Recover>& recoveries) {
-  std::map<Key, Opened> opened;
+  std::map<Key, std::shared_ptr<Opened>> opened;
   std::vector<std::shared_ptr<Queue>> queues;
   std::map<Key, std::vector<std::string>> names;
   for (const auto& [name, recover] : recoveries) {
@@ -51,38 +52,41 @@ Result<void> BrokerMonitor::set(const std::map<std::string, config::Recover>& re
     const Key key(url.substr(0, url.rfind('/')), settings->broker.ca_file,
                   settings->broker.endpoint);
     auto& one = opened[key];
-    if (!one.broker) {
+    if (!one) {
       const auto before = opened_.find(key);
-      auto made =
-          before != opened_.end() ? Result<Opened>(before->second) : open(settings->broker, *place);
+      auto made = before != opened_.end() ? Result<std::shared_ptr<Opened>>(before->second)
+                                          : open(settings->broker, *place);
       if (!made) return std::unexpected(std::move(made).error());
       one = *std::move(made);
     }
     names[key].push_back(name);
     queues.push_back(std::make_shared<Queue>(
-        Queue{.place = place->broker, .name = place->queue, .broker = one.broker}));
+        Queue{.place = place->broker, .name = place->queue, .broker = one->broker}));
   }
   for (const auto& queue : recovered_)
     states_.set_depth(queue->place, queue->name, std::nullopt);
   for (auto& [key, one] : opened)
-    one.state->recoveries = std::move(names[key]);
+    one->state->recoveries = std::move(names[key]);
   opened_ = std::move(opened);
   recovered_ = std::move(queues);
   if (!recovered_.empty()) look_later(kFirstLook, false);
   return {};
 }
 
-Result<BrokerMonitor::Opened> BrokerMonitor::open(const BrokerSettings& settings,
-                                                  const BrokerPlace& place) {
-  Opened made{.broker = {}, .state = observe(place)};
+Result<std::shared_ptr<BrokerMonitor::Opened>> BrokerMonitor::open(const BrokerSettings& settings,
+                                                                   const BrokerPlace& place) {
+  auto made = std::make_shared<Opened>(
+      Opened{.broker = {},
+             .state = observe(place),
+             .tries_publishing = place.kind == BrokerPlace::Kind::rabbitmq});
   BrokerSettings own = settings;
   own.names_queue = true;
   own.asks_management = false;
   own.client = "holdfast serve (dead-letter queues)";
-  own.observer = made.state;
+  own.observer = made->state;
   auto broker = open_broker(loop_, own, log_);
   if (!broker) return std::unexpected(std::move(broker).error());
-  made.broker = *std::move(broker);
+  made->broker = *std::move(broker);
   return made;
 }
 
@@ -100,6 +104,21 @@ void BrokerMonitor::look(bool at_sqs) {
       if (is_at_sqs(queue->place) == at_sqs) ask(queue);
     }
   }
+  if (at_sqs) return;
+  for (const auto& [key, opened] : opened_)
+    try_publishing(opened);
+}
+
+// Recoveries publish only while they run, and know what they are told only for as long.
+void BrokerMonitor::try_publishing(const std::shared_ptr<Opened>& opened) {
+  if (!opened->tries_publishing || std::exchange(opened->is_tried, true)) return;
+  opened->broker->publish({.to = {.routing_key = kNoQueue}, .message = {}},
+                          [weak = std::weak_ptr(opened)](const ports::Sent& sent) {
+                            const auto opened = weak.lock();
+                            if (!opened) return;
+                            opened->is_tried = false;
+                            if (sent.fate == ports::Fate::refused) opened->tries_publishing = false;
+                          });
 }
 
 void BrokerMonitor::ask(const std::shared_ptr<Queue>& queue) {

@@ -56,21 +56,27 @@ class BrokerMonitor {
   struct Opened {
     std::shared_ptr<ports::Broker> broker;
     std::shared_ptr<seeing::BrokerState> state;
+    // A broker that tells of its alarms only to those that publish is sent, now and then, what goes
+    // to no queue. Not so: it has no alarms, or does not let us.
+    bool tries_publishing = false;
+    bool is_tried = false;
   };
   // URL without the queue, authority, endpoint.
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  [[nodiscard]] Result<Opened> open(const BrokerSettings& settings, const BrokerPlace& place);
+  [[nodiscard]] Result<std::shared_ptr<Opened>> open(const BrokerSettings& settings,
+                                                     const BrokerPlace& place);
   void look_later(Duration wait, bool at_sqs);
   void look(bool at_sqs);
   void ask(const std::shared_ptr<Queue>& queue);
+  void try_publishing(const std::shared_ptr<Opened>& opened);
 
   ports::Loop& loop_;
   seeing::BrokerStates& states_;
   const Logger log_;
   std::vector<std::shared_ptr<Queue>> carried_;
   std::vector<std::shared_ptr<Queue>> recovered_;
-  std::map<Key, Opened> opened_;
+  std::map<Key, std::shared_ptr<Opened>> opened_;
   std::unique_ptr<ports::Loop::Timer> timer_;
   std::unique_ptr<ports::Loop::Timer> timer_at_sqs_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

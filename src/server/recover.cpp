@@ -21,9 +21,11 @@ namespace holdfast::server {
 namespace {
 
 using namespace std::chrono_literals;
+constexpr const char* kClient = "holdfast recover";
 constexpr Duration kConnectWait = 1s;
 constexpr Duration kPollWait = 1s;
-constexpr int kReturnedAtOnce = 256 << 10;  // bytes, and more
+constexpr const char* kAnyExchange = "amq.direct";  // that it is not there is an answer, too
+constexpr int kReturnedAtOnce = 256 << 10;          // bytes, and more
 
 std::string backup_name(const std::string& path) {
   return "backup:" + path;
@@ -68,6 +70,57 @@ void warn_of_torn_line(const BackupSource::Contents& contents, recovery::Observe
                    "the backup ends in the middle of line " + std::to_string(*contents.torn) +
                        ", as a killed run leaves it: the message of that line was not taken from "
                        "its queue. All others are restored"});
+}
+
+// Another one than the dead-letter queue's, if it is there.
+BrokerSettings target_settings(const RecoverSettings& settings) {
+  BrokerSettings to = settings.broker;
+  if (!settings.to_broker.empty()) to.url = settings.to_broker;
+  to.names_queue = false;
+  to.client = kClient;
+  return to;
+}
+
+// A queue that a broker without exchanges can be asked about.
+std::string target_queue_of(const recovery::Routes& routes) {
+  if (!routes.queue.empty() || routes.map.empty()) return routes.queue;
+  return routes.map.begin()->second.routing_key;
+}
+
+// Whether the other broker that messages go to lets us in. It is asked once, and on a loop of its
+// own: a run waits for brokers that go away, and would wait for one that never was there.
+Result<void> reach_target(const RecoverSettings& settings, const RecoverHooks& hooks) {
+  if (settings.to_broker.empty() && settings.restore.empty()) return {};
+  const BrokerSettings at = target_settings(settings);
+  const auto place = broker_place(at.url, false);
+  if (!place) return std::unexpected(place.error());
+  const bool has_exchanges = place->kind == BrokerPlace::Kind::rabbitmq;
+  const std::string queue = target_queue_of(settings.options.rules.routes);
+  if (!has_exchanges && queue.empty()) return {};
+  io::Loop loop;
+  auto broker = open_broker(loop, at, hooks.log);
+  if (!broker) return std::unexpected(std::move(broker).error());
+  std::optional<Error> refused;
+  const auto answered = [&](std::optional<Error> error) {
+    refused = std::move(error);
+    loop.stop();
+  };
+  if (has_exchanges) {
+    (*broker)->find_exchange(kAnyExchange, [&](Result<bool> found) {
+      answered(found ? std::nullopt : std::optional(std::move(found).error()));
+    });
+  } else {
+    (*broker)->depth(queue, [&](Result<ports::Depth> depth) {
+      const bool is_reached = depth || depth.error().code == ErrorCode::not_found;
+      answered(is_reached ? std::nullopt : std::optional(std::move(depth).error()));
+    });
+  }
+  const std::stop_callback stopping(hooks.stop, [&loop] { loop.stop(); });
+  loop.run();
+  if (!refused) return {};
+  refused->message =
+      "the broker that messages go to cannot be used, " + place->text + ": " + refused->message;
+  return std::unexpected(*std::move(refused));
 }
 
 }  // namespace
@@ -127,6 +180,8 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
+  if (auto reached = reach_target(settings, hooks); !reached)
+    return std::unexpected(std::move(reached).error());
   io::Loop loop;
   RecoverFiles files;
   if (auto opened = open_files(loop, settings, files); !opened)
@@ -137,7 +192,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   settings.broker.names_queue = !restores;
   settings.broker.asks_management =
       !settings.broker.management.empty() || !settings.options.delivery_limit;
-  settings.broker.client = "holdfast recover";
+  settings.broker.client = kClient;
   settings.broker.connect_wait = kConnectWait;
   settings.broker.connect_attempts =
       static_cast<int>(std::min<Duration::rep>(stall / kConnectWait, 86'400)) + 5;
@@ -151,9 +206,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   std::unique_ptr<ports::Broker> broker = *std::move(opened);
   std::unique_ptr<ports::Broker> other;
   if (!settings.to_broker.empty()) {
-    BrokerSettings to = settings.broker;
-    to.url = settings.to_broker;
-    to.names_queue = false;
+    const BrokerSettings to = target_settings(settings);
     auto opened_other = open_broker(loop, to, hooks.log);
     if (!opened_other) return std::unexpected(std::move(opened_other).error());
     other = *std::move(opened_other);

@@ -19,17 +19,20 @@ class LogObserver final : public recovery::Observer {
   void found(std::uint64_t messages) override {
     log_.log(Level::info, "recover.began", "a dead-letter queue is brought back",
              {{"recover", name_}, {"found", messages}});
-    on_found_(messages);
   }
   void warned(const recovery::Warning& warning) override {
     log_.log(Level::warning, "recover.warning", warning.text, {{"recover", name_}});
   }
-  void moved(const recovery::Summary& /*so_far*/) override {}
+  void moved(const recovery::Summary& so_far) override {
+    if (!so_far.found || !so_far.did_anything() || std::exchange(has_begun_, true)) return;
+    on_found_(*so_far.found);
+  }
 
  private:
   const Logger log_;
   const std::string name_;
   const std::function<void(std::uint64_t)> on_found_;
+  bool has_begun_ = false;
 };
 
 Result<recovery::Routes> routes_of(const config::Recover& recover) {

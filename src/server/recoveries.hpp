@@ -38,7 +38,8 @@ class RecoveryListener {
  public:
   virtual ~RecoveryListener() = default;
   virtual void began(const RecoveryRun& run) = 0;
-  // So many messages are there at its start. Not called if nobody could say.
+  // So many messages were there at its start, and something was done with the first of them. Not
+  // called if nobody could say, or nothing is done.
   virtual void found(const RecoveryRun& run, std::uint64_t messages) = 0;
   virtual void ended(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) = 0;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -32,6 +33,7 @@ struct Runs {
   int under_way = 0;
   int most_at_once = 0;
   bool hold = false;
+  bool is_refused = false;
 
   Result<recovery::Run::Outcome> run(const RecoverHooks& hooks) {
     std::unique_lock lock(mutex);
@@ -39,12 +41,16 @@ struct Runs {
     most_at_once = std::max(most_at_once, ++under_way);
     changed.notify_all();
     hooks.observer.found(3);
+    recovery::Summary summary{.run = "r", .queue = "q"};
+    summary.found = 3;
+    if (!is_refused) summary.recovered.add("target");
+    for (int i = 0; i < 2; ++i)
+      hooks.observer.moved(summary);
     const std::stop_callback wake(hooks.stop, [this] { changed.notify_all(); });
     while (hold && !hooks.stop.stop_requested())
       changed.wait_for(lock, 10ms);
     --under_way;
     changed.notify_all();
-    recovery::Summary summary{.run = "r", .queue = "q"};
     summary.found = 0;
     summary.left = 0;
     return recovery::Run::Outcome{.summary = summary, .plan = {}};
@@ -106,6 +112,23 @@ struct World {
   }
 };
 
+TEST(Recoveries, tell_of_what_was_found_once_something_is_done) {
+  for (const bool is_refused : {false, true}) {
+    World world;
+    world.runs.is_refused = is_refused;
+    config::Recover recover = recover_of("a");
+    recover.on_start = true;
+    ASSERT_TRUE(world.set({{"a", recover}}));
+    world.runs.wait_for(1);
+    std::vector<std::string> told;
+    while (told.empty() || told.back() != "a ended") {
+      world.on_loop([&] { told = world.told.all; });
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(std::ranges::count(told, "a found 3"), is_refused ? 0 : 1);
+  }
+}
+
 TEST(Recoveries, run_on_start_and_again) {
   World world;
   auto recover = recover_of("q");
@@ -158,7 +181,9 @@ TEST(Recoveries, a_reload_runs_nothing_at_once_and_refuses_what_is_wrong) {
   recover.filter = {"tipe=x"};
   const auto refused = world.set({{"a", recover}});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().text(), "recover \"a\": position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
+  EXPECT_EQ(
+      refused.error().text(),
+      "recover \"a\": position 1, at \"tipe=x\": unknown name \"tipe\"; did you mean \"type\"?");
   const std::lock_guard lock(world.runs.mutex);
   EXPECT_EQ(world.runs.begun, 0);
 }

@@ -8,6 +8,7 @@
 #include "recovery/filter.hpp"
 #include "recovery/routes.hpp"
 #include "server/queue_sampler.hpp"
+#include "server/recovery_reporter.hpp"
 #include "wire/json_writer.hpp"
 
 namespace holdfast::server {
@@ -46,7 +47,7 @@ AuditEntry audit_entry(const Recovery& recovery, std::string who, std::string ac
   return {.who = std::move(who),
           .action = std::move(action),
           .what = "dead-letter queue " + recovery.request.queue + " at " + recovery.request.broker,
-          .count = progress.recovered + progress.recognised,
+          .count = progress.recovered,
           .refused = progress.failed + progress.skipped,
           .reason = recovery.request.reason,
           .operation = recovery.id};
@@ -323,8 +324,12 @@ void RecoveryDesk::ended(const std::string& id, const Result<recovery::Run::Outc
   save(recovery);
   if (recovery.request.dry_run) return;  // nothing was changed but marks
   const bool interrupted = recovery.state == RecoveryState::interrupted;
-  parts_.audit.note(
-      audit_entry(recovery, recovery.by, interrupted ? "recover.interrupted" : "recover"));
+  AuditEntry entry =
+      audit_entry(recovery, recovery.by, interrupted ? "recover.interrupted" : "recover");
+  if (!entry.reason.empty()) entry.reason += "; ";
+  if (!recovery.run.empty()) entry.reason += "run " + recovery.run + ": ";
+  entry.reason += outcome_text(outcome);
+  parts_.audit.note(std::move(entry));
 }
 
 // A dry run that keeps everything: it knows how to look without a loss, and when to refuse.
@@ -346,27 +351,31 @@ void RecoveryDesk::sample(Place place, wire::SampleRequest request, std::string 
   auto one = std::make_shared<One>(
       One{.recovery = {.id = ids_.next(now).text(),
                        .request = {.broker = place.broker, .queue = place.queue, .dry_run = true},
-                       .by = who,
+                       .by = std::move(who),
                        .started = now,
                        .changed = now},
           .place = *std::move(at),
           .sampler = std::make_shared<QueueSampler>(),
           .sampled = std::move(then)});
   running_[one->recovery.id] = one;
-  AuditEntry entry = audit_entry(one->recovery, std::move(who), "recover.look");
-  entry.operation.clear();  // there is no record of it
-  parts_.audit.note(std::move(entry));
   launch(one, *std::move(settings));
 }
 
 void RecoveryDesk::sampled(One& one, const Result<recovery::Run::Outcome>& outcome) {
   if (!outcome) return one.sampled(std::unexpected(outcome.error()));
-  if (outcome->summary.error) return one.sampled(std::unexpected(*outcome->summary.error));
-  wire::QueueSample sample = one.sampler->sample();
-  sample.broker = one.recovery.request.broker;
-  sample.queue = one.recovery.request.queue;
-  sample.found = outcome->summary.found;
-  one.sampled(std::move(sample));
+  const recovery::Summary& summary = outcome->summary;
+  if (summary.error && !summary.did_anything()) return one.sampled(std::unexpected(*summary.error));
+  Result<wire::QueueSample> sample = one.sampler->sample();
+  sample->broker = one.recovery.request.broker;
+  sample->queue = one.recovery.request.queue;
+  sample->found = summary.found;
+  if (summary.error) sample = std::unexpected(*summary.error);
+  AuditEntry entry = audit_entry(one.recovery, one.recovery.by, "recover.look");
+  entry.operation.clear();  // there is no record of it
+  parts_.audit.note(std::move(entry),
+                    [then = std::move(one.sampled), sample = std::move(sample)]() mutable {
+                      then(std::move(sample));
+                    });
 }
 
 void RecoveryDesk::save(const Recovery& recovery, std::move_only_function<void()> then) {

@@ -25,6 +25,7 @@ struct Courses {
   std::condition_variable changed;
   bool hold = false;
   bool fail = false;
+  std::uint64_t recognised = 0;
   std::vector<std::string> urls = {};
 
   Result<recovery::Run::Outcome> run(const RecoverSettings& settings, const RecoverHooks& hooks) {
@@ -34,6 +35,7 @@ struct Courses {
     recovery::Summary summary{.run = "r", .queue = "app.dlq"};
     summary.found = 3;
     summary.recovered.add("work", 2);
+    summary.recognised = recognised;
     hooks.observer.warned({.text = "careful"});
     hooks.observer.moved(summary);
     const std::stop_callback wake(hooks.stop, [this] { changed.notify_all(); });
@@ -118,6 +120,11 @@ class RecoveryDeskTest : public ::testing::Test {
   Result<Recovery> cancel(const std::string& id) {
     return ask<Result<Recovery>>([&](auto then) { desk_->cancel(id, "bob", std::move(then)); });
   }
+  Result<wire::QueueSample> sample() {
+    return ask<Result<wire::QueueSample>>([&](auto then) {
+      desk_->sample({.broker = "main", .queue = "app.dlq"}, {}, "ann", std::move(then));
+    });
+  }
   Recovery ended(const std::string& id) {
     while (true) {
       auto found = find(id);
@@ -125,11 +132,14 @@ class RecoveryDeskTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
+  std::vector<AuditEntry> audited() {
+    return ask<Result<AuditPage>>([&](auto then) { node_->audit().page(100, "", std::move(then)); })
+        .value()
+        .entries;
+  }
   std::vector<std::string> audit() {
-    const auto page =
-        ask<Result<AuditPage>>([&](auto then) { node_->audit().page(100, "", std::move(then)); });
     std::vector<std::string> lines;
-    for (const AuditEntry& entry : page.value().entries)
+    for (const AuditEntry& entry : audited())
       lines.push_back(entry.who + " " + entry.action + " " + std::to_string(entry.count));
     return lines;
   }
@@ -225,6 +235,28 @@ TEST_F(RecoveryDeskTest, a_failure_says_why) {
   const Recovery failed = ended(begin(request()).value().id);
   EXPECT_EQ(failed.state, RecoveryState::failed);
   EXPECT_EQ(failed.error, "there is no such queue");
+  const AuditEntry end = audited().front();
+  EXPECT_EQ(end.action, "recover");
+  EXPECT_EQ(end.reason, "why not; recover: there is no such queue");
+}
+
+TEST_F(RecoveryDeskTest, the_audit_says_what_came_of_it_as_the_summary_does) {
+  courses_.recognised = 1;
+  ASSERT_EQ(ended(begin(request()).value().id).state, RecoveryState::done);
+  const AuditEntry end = audited().front();
+  EXPECT_EQ(end.count, 2U);
+  EXPECT_EQ(end.refused, 1U);
+  EXPECT_EQ(end.reason,
+            "why not; run r: every message was handled; 2 recovered, 0 failed, 1 skipped, 1 left");
+}
+
+TEST_F(RecoveryDeskTest, a_look_that_was_refused_is_not_audited_as_one) {
+  courses_.fail = true;
+  EXPECT_EQ(sample().error().code, ErrorCode::not_found);
+  EXPECT_EQ(audit(), Lines{});
+  courses_.fail = false;
+  EXPECT_TRUE(sample());
+  EXPECT_EQ(audit(), Lines{"ann recover.look 0"});
 }
 
 TEST_F(RecoveryDeskTest, one_that_its_server_ends_is_interrupted) {

@@ -32,21 +32,9 @@ void write_counts(wire::JsonWriter& writer, const Summary& summary) {
   writer.key("took_seconds").number(std::chrono::duration<double>(summary.took).count());
 }
 
-// "no progress for too long (--stall); 7 recovered, 0 failed, 2 skipped, 2 left"
-std::string result_text(const Result<recovery::Run::Outcome>& outcome) {
-  if (!outcome) return outcome.error().text();
-  const Summary& summary = outcome->summary;
-  std::string text(recovery::sentence_of(summary.ended));
-  if (summary.error) text += " (" + summary.error->text() + ")";
-  text += "; " + std::to_string(summary.recovered.total()) + " recovered, " +
-          std::to_string(summary.failed.total()) + " failed, " +
-          std::to_string(summary.skipped.total()) + " skipped, ";
-  return text + (summary.left ? std::to_string(*summary.left) + " left" : "unknown how many left");
-}
-
 std::string text_of(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome) {
   return "recovery " + quoted(run.name) + " of " + run.queue +
-         (outcome ? " has ended: " : " could not begin: ") + result_text(outcome);
+         (outcome ? " has ended: " : " could not begin: ") + outcome_text(outcome);
 }
 
 AuditEntry entry_of(const RecoveryRun& run, std::string action) {
@@ -56,6 +44,17 @@ AuditEntry entry_of(const RecoveryRun& run, std::string action) {
 }
 
 }  // namespace
+
+std::string outcome_text(const Result<recovery::Run::Outcome>& outcome) {
+  if (!outcome) return outcome.error().text();
+  const Summary& summary = outcome->summary;
+  std::string text(recovery::sentence_of(summary.ended));
+  if (summary.error) text += " (" + summary.error->text() + ")";
+  text += "; " + std::to_string(summary.recovered.total()) + " recovered, " +
+          std::to_string(summary.failed.total()) + " failed, " +
+          std::to_string(summary.skipped.total()) + " skipped, ";
+  return text + (summary.left ? std::to_string(*summary.left) + " left" : "unknown how many left");
+}
 
 std::string recovery_message(const RecoveryRun& run, const Result<recovery::Run::Outcome>& outcome,
                              WallTime now, std::string_view server) {
@@ -119,14 +118,16 @@ void RecoveryReporter::audit(const RecoveryRun& run,
                              const Result<recovery::Run::Outcome>& outcome) {
   const bool was_noted = noted_.erase(&run) > 0;
   const bool did_anything = outcome && outcome->summary.did_anything();
-  if (!parts_.audit || (!was_noted && !did_anything)) return;
+  // It has begun, and waited in vain.
+  const bool tried = outcome && !outcome->summary.error && outcome->summary.found.value_or(0) > 0;
+  if (!parts_.audit || (!was_noted && !did_anything && !tried)) return;
   AuditEntry entry = entry_of(run, "recover");
   if (outcome) {
     entry.count = outcome->summary.recovered.total();
     entry.refused = outcome->summary.kept();
     entry.reason = "run " + outcome->summary.run + ": ";
   }
-  entry.reason += result_text(outcome);
+  entry.reason += outcome_text(outcome);
   parts_.audit(std::move(entry));
 }
 

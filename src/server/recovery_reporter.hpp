@@ -14,6 +14,10 @@
 
 namespace holdfast::server {
 
+// "no progress for too long (--stall); 7 recovered, 0 failed, 2 skipped, 2 left"; or why it could
+// not begin.
+[[nodiscard]] std::string outcome_text(const Result<recovery::Run::Outcome>& outcome);
+
 // What a webhook is told of a run that has ended. `server`: its public URL; empty: it has none.
 [[nodiscard]] std::string recovery_message(const RecoveryRun& run,
                                            const Result<recovery::Run::Outcome>& outcome,

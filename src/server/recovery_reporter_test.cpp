@@ -118,6 +118,20 @@ TEST_F(ReporterTest, the_audit_has_nothing_of_a_run_that_had_nothing_to_do_or_di
   EXPECT_EQ(audit.size(), 1U);
 }
 
+TEST_F(ReporterTest, the_audit_has_nothing_of_a_run_that_was_refused_before_it_took_a_message) {
+  Outcome refused = outcome_of(Ended::failed, 0, 0);
+  refused->summary.found = 9;
+  refused->summary.error = Error{ErrorCode::unavailable, "recover", "the management API is away"};
+  const RecoveryRun run = run_of(config::Notify::never);
+  reporter.began(run);
+  reporter.ended(run, refused);
+  EXPECT_TRUE(audit.empty());
+  Outcome stalled = outcome_of(Ended::stall, 0, 0);
+  stalled->summary.found = 9;
+  reporter.ended(run, stalled);
+  EXPECT_EQ(audit.size(), 1U);
+}
+
 TEST_F(ReporterTest, counts_runs_and_messages) {
   config::Recover recover;
   const std::string url = "amqp://u:planted@mq/%2f/app.dlq";

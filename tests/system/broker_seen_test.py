@@ -135,6 +135,30 @@ empty = "100ms"
         self.assertEqual(server.end(), 0)
 
 
+    def test_T9_an_alarm_is_seen_by_a_server_that_has_only_scheduled_recoveries(self):
+        letters = Letters(self.broker, "app")
+        letters.declare("target")
+        letters.close()
+        server = self.serve(LOCAL + """
+[recover.night]
+from = "env:DLQ"
+to = "target"
+every = "1h"
+""")
+        eventually("a connection", lambda: self.connected(server))
+        eventually("no alarm", lambda: self.broker_metric(server, "blocked") == 0)
+        self.addCleanup(self.broker.ctl, "set_vm_memory_high_watermark", "absolute", "2GB")
+        self.broker.ctl("set_vm_memory_high_watermark", "0.000001")
+        eventually("the alarm", lambda: self.broker_metric(server, "blocked") == 1)
+        status, answer = server.call("GET", "/readyz")
+        self.assertEqual((status, answer["status"]), (200, "degraded"))
+        self.assertIn("takes no messages since", answer["problems"][0]["text"])
+        self.broker.ctl("set_vm_memory_high_watermark", "absolute", "2GB")
+        eventually("its end", lambda: server.call("GET", "/readyz")[1]["status"] == "ready")
+        self.assertEqual(self.broker_metric(server, "blocked"), 0)
+        self.assertEqual(self.broker_metric(server, "connections_lost_total"), 0)
+        self.assertEqual(server.end(), 0)
+
     # R8
     def test_T9_readyz_says_what_works_without_the_broker(self):
         server = self.serve(CONFIG)

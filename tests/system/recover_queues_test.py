@@ -196,6 +196,14 @@ class RecoverQueuesTest(unittest.TestCase):
             self.assertIn(words, done.stderr)
         self.assertNotIn("planted", done.stdout + done.stderr)
 
+    def test_an_api_that_is_not_there_is_said_how_to_name(self):
+        done = subprocess.run(
+            [HOLDFAST, "recover", "--from", self.queues.pattern, "--to", "x", "--management", "http://127.0.0.1:1"],
+            text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("http://127.0.0.1:1/api/queues", done.stderr)
+        self.assertIn("The option --management says where the API is", done.stderr)
+
     def test_N10_queues_at_sqs_are_recovered_by_a_pattern(self):
         server = sqs.Server()
         self.addCleanup(server.end)

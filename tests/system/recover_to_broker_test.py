@@ -6,6 +6,7 @@ Usage: recover_to_broker_test.py HOLDFAST"""
 import collections
 import json
 import os
+import socket
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,12 @@ from dead_letters import Letters, wait_until  # noqa: E402
 
 HOLDFAST = os.path.abspath(sys.argv[1])
 QUICK = ["--empty", "300ms", "--idle", "3s", "--json"]
+
+
+def closed_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 class OtherBrokerTest(unittest.TestCase):
@@ -107,6 +114,27 @@ class OtherBrokerTest(unittest.TestCase):
         self.assertEqual(self.letters.count(self.letters.dlq), 2)
         summary, _ = self.end_of(self.start("--dry-run"))
         self.assertEqual((summary["would_recover"], summary["would_fail"]), (2, 0))
+
+    def test_a_broker_that_cannot_be_used_is_an_error_before_anything_is_looked_at(self):
+        self.letters.die(2)
+        wrong = {
+            "a vhost that does not exist": (f"{self.other.url}nowhere", "NOT_ALLOWED"),
+            "a wrong password": (self.other.vhost_url.replace("guest:guest@", "guest:planted@"), "ACCESS_REFUSED"),
+            "a closed port": (f"amqp://guest:guest@127.0.0.1:{closed_port()}/%2f", "refused"),
+        }
+        for what, (url, reason) in wrong.items():
+            for dry in ([], ["--dry-run"]):
+                with self.subTest(what=what, dry=dry):
+                    done = subprocess.run(
+                        [HOLDFAST, "recover", "--from", self.letters.url, "--to-broker", url, "--to-origin=queue",
+                         *QUICK, *dry], text=True, capture_output=True, timeout=20)  # fmt: skip
+                    self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                    self.assertEqual(done.stdout, "")
+                    self.assertIn(reason, done.stderr)
+                    self.assertIn("the broker that messages go to cannot be used", done.stderr)
+                    self.assertNotIn("planted", done.stderr)
+        first, _, _ = self.letters.channel.basic_get(self.letters.dlq)
+        self.assertFalse(first.redelivered)
 
     def test_a_connection_lost_at_either_side_loses_nothing(self):
         for side, method in (("to", tcp_proxy.PUBLISH), ("source", tcp_proxy.ACK)):

@@ -205,7 +205,12 @@ void Management::page_came(const std::shared_ptr<Listing>& listing, const io::Ht
   const auto give_up = [&](ErrorCode code, const std::string& what) {
     listing->then(fail(code, "list queues", api().url + queues_path() + ": " + what));
   };
-  if (!result) return give_up(ErrorCode::unavailable, result.error().message);
+  if (!result) {
+    const std::string& setting = options_.management_setting;
+    return give_up(ErrorCode::unavailable,
+                   result.error().message +
+                       (setting.empty() ? "" : ". " + setting + " says where the API is"));
+  }
   if (result->status == 404) return give_up(ErrorCode::not_found, "there is no such vhost");
   QueuePage page{.pages = listing->page};
   // The last page is gone if queues were deleted meanwhile.

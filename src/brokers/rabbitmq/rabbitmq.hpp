@@ -60,6 +60,8 @@ struct Options {
   // Where the management API is, to be asked about policies with the same user; empty: where it
   // usually is (management.hpp).
   std::string management = {};
+  // What people set to say where it is: "the option --management". For errors; may be empty.
+  std::string management_setting = {};
   bool asks_management = true;
   Duration heartbeat = std::chrono::seconds(10);
   Duration connect_timeout = std::chrono::seconds(5);
