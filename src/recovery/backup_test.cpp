@@ -64,7 +64,7 @@ ports::Delivery with_everything() {
 
 std::string line_of(const ports::Delivery& delivery) {
   std::string line;
-  append_backup_message(line, delivery, "app.dlq");
+  append_backup_message(line, delivery, "app.dlq", "run 1");
   EXPECT_TRUE(line.ends_with("\n"));
   line.pop_back();
   EXPECT_FALSE(line.contains('\n'));

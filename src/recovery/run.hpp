@@ -208,7 +208,7 @@ class Run final : private ports::Receiver {
   [[nodiscard]] bool store(std::span<Entry> entries);
   [[nodiscard]] std::vector<Entry> without_what_was_not_stored(std::vector<Entry> batch);
   [[nodiscard]] bool was_restored(Entry& entry);
-  [[nodiscard]] std::uint64_t entry_of(const Entry& entry) const;
+  [[nodiscard]] std::string entry_of(const Entry& entry) const;
 
   // Of queues that destroy what is returned too often.
   [[nodiscard]] bool is_last(const Entry& entry) const;

@@ -64,9 +64,8 @@ Result<void> BackupSource::count() {
                     path_ + ": this is not a backup of messages that can be read" +
                         (parsed ? "" : ": in its first line, " + parsed.error()));
       }
-      contents_.run = parsed->run;
     }
-    contents_.lines = line.number;
+    contents_.sums.push_back(parsed ? parsed->sum : recovery::Identity());
     if (!parsed && line.is_torn) {
       contents_.torn = line.number;
     } else if (!parsed) {
@@ -75,7 +74,7 @@ Result<void> BackupSource::count() {
       ++contents_.messages;
     }
   }
-  if (contents_.lines > 0) return {};
+  if (!contents_.sums.empty()) return {};
   return fail(ErrorCode::invalid_argument, kRestoreOperation, path_ + ": the file is empty");
 }
 

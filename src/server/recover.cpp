@@ -42,10 +42,9 @@ Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFil
     auto source = BackupSource::open(loop, settings.restore, settings.options.queue);
     if (!source) return std::unexpected(std::move(source).error());
     files.source = *std::move(source);
-    // The same backup under another name is the same; at another broker nothing of it is there.
-    settings.options.place =
-        "backup " + files.source->contents().run + " to " + settings.options.place;
-    files.restored.emplace(settings.options.place, files.source->contents().lines);
+    // Of whichever backup: at another broker nothing of it is there.
+    settings.options.place = "backup to " + settings.options.place;
+    files.restored.emplace(settings.options.place, files.source->contents().sums);
     settings.options.limits.empty = {};  // a file does not fill up
   }
   if (!settings.journal.empty()) {
