@@ -32,17 +32,8 @@ constexpr std::string_view kBeforeSum = R"(,"sum":")";
 constexpr std::string_view kAfterSum = R"("})";
 constexpr std::size_t kMostBackupDepth = 2000;  // of brackets: a broker's headers nest 500 deep
 
-// The start of its SHA-256.
-Identity checksum_of(std::string_view text) {
-  std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  Identity sum;
-  std::copy_n(digest.begin(), sum.bytes.size(), sum.bytes.begin());
-  return sum;
-}
-
 void end_line(JsonWriter& writer, std::string& out, std::size_t begin) {
-  const std::string sum = to_text(checksum_of(std::string_view(out).substr(begin)));
+  const std::string sum = to_text(backup_checksum(std::string_view(out).substr(begin)));
   writer.key("sum").plain(sum).end_object();
   out += '\n';
 }
@@ -312,6 +303,14 @@ std::optional<BackupLine> read_message(const JsonView& view) {
 
 }  // namespace
 
+Identity backup_checksum(std::string_view text) {
+  std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  Identity sum;
+  std::copy_n(digest.begin(), sum.bytes.size(), sum.bytes.begin());
+  return sum;
+}
+
 void append_backup_begin(std::string& out, WallTime time, std::string_view run,
                          std::string_view place) {
   const std::size_t begin = out.size();
@@ -355,7 +354,7 @@ std::expected<BackupLine, std::string> parse_backup_line(std::string_view line) 
   const std::string_view covered = line.substr(0, line.size() - end);
   const std::string_view sum = line.substr(line.size() - end);
   if (!sum.starts_with(kBeforeSum)) return std::unexpected("it does not end with a checksum");
-  const Identity checksum = checksum_of(covered);
+  const Identity checksum = backup_checksum(covered);
   if (sum.substr(kBeforeSum.size(), kDigits) != to_text(checksum))
     return std::unexpected("its checksum does not match");
   if (wire::syntax_fault(line, kMostBackupDepth)) return std::unexpected("it is no JSON");
@@ -367,17 +366,15 @@ std::expected<BackupLine, std::string> parse_backup_line(std::string_view line) 
     return *std::move(message);
   }
   const std::string version = view.text_of("holdfast_backup");
-  if (version != std::to_string(kBackupVersion)) {
-    return std::unexpected("it is of version " + version + ", and this program reads version " +
-                           std::to_string(kBackupVersion));
-  }
-  BackupLine begin{.run = view.text_of("run"), .sum = checksum};
+  BackupLine begin{.run = view.text_of("run"),
+                   .is_newer = version != std::to_string(kBackupVersion),
+                   .sum = checksum};
   if (begin.run.empty()) return std::unexpected("it names no run");
   return begin;
 }
 
 bool may_begin_backup(std::string_view text) noexcept {
-  return text.starts_with(kBackupStart) || kBackupStart.starts_with(text);
+  return text.starts_with(R"({"holdfast_backup":1,"run":")");
 }
 
 }  // namespace holdfast::recovery

@@ -49,15 +49,18 @@ void append_backup_message(std::string& out, const ports::Delivery& delivery,
 
 // One line of the two kinds.
 struct BackupLine {
-  std::string run = {};  // of a line that begins a run; empty: it is a message
+  std::string run = {};   // of a line that begins a run; empty: it is a message
+  bool is_newer = false;  // it begins a run of another version of the format, not to be read here
   std::string queue = {};
   ports::Delivery delivery = {};
   Identity sum = {};
 };
 
-// The error says what is wrong, for people: it is torn, its checksum is another, a newer version.
+// The error says what is wrong, for people: it is torn, its checksum is another.
 [[nodiscard]] std::expected<BackupLine, std::string> parse_backup_line(std::string_view line);
-// The start of every backup, however little of its first line is there.
+// The start of the first line of a backup, which was not finished.
 [[nodiscard]] bool may_begin_backup(std::string_view text) noexcept;
+// Of all that is in front of `,"sum"`.
+[[nodiscard]] Identity backup_checksum(std::string_view text);
 
 }  // namespace holdfast::recovery

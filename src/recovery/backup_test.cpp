@@ -111,7 +111,9 @@ TEST(Backup, a_run_begins_with_a_line_of_its_own) {
   ASSERT_TRUE(line) << line.error();
   EXPECT_EQ(line->run, "run 1");
   EXPECT_TRUE(may_begin_backup(text));
-  EXPECT_TRUE(may_begin_backup("{\"hold"));
+  EXPECT_TRUE(may_begin_backup(text.substr(0, 40)));
+  EXPECT_FALSE(may_begin_backup("{"));
+  EXPECT_FALSE(may_begin_backup(R"({"holdfast_backup":1,"my precious":"note"})"));
   EXPECT_FALSE(may_begin_backup("{\"time\":"));
 }
 

@@ -48,30 +48,34 @@ Result<std::unique_ptr<BackupFile>> BackupFile::open(const std::string& path) {
 
 Result<void> BackupFile::find_end() {
   BackupReader reader(path_, io::UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)));
-  auto first = reader.next();
-  if (!first) return std::unexpected(std::move(first).error());
   const auto none = [this](const std::string& why) {
     return fail(ErrorCode::invalid_argument, kBackupOperation,
                 path_ + ": this file is not a backup of messages" + why +
                     ". Nothing was written to it; name another file");
   };
-  if (!*first) return {};  // it is empty
-  if ((*first)->is_torn) {
-    if (!recovery::may_begin_backup((*first)->text)) return none("");
-  } else {
-    const auto begin = recovery::parse_backup_line((*first)->text);
-    if (!begin) return none(" that can be continued: in its first line, " + begin.error());
-    if (begin->run.empty()) return none("");
-    for (;;) {
-      durable_ = reader.offset();
-      auto line = reader.next();
-      if (!line) return std::unexpected(std::move(line).error());
-      if (!*line || (*line)->is_torn) break;
-    }
+  std::string fault;  // of the first line
+  bool is_backup = false;
+  bool lacks_newline = false;
+  for (;;) {
+    auto next = reader.next();
+    if (!next) return std::unexpected(std::move(next).error());
+    if (!*next) break;
+    const BackupReader::Line& line = **next;
+    const auto parsed = recovery::parse_backup_line(line.text);
+    if (parsed && parsed->is_newer) return none(" of this version");
+    if (!parsed && line.number == 1) fault = parsed.error();
+    is_backup = is_backup || parsed ||
+                (line.number == 1 && line.is_torn && recovery::may_begin_backup(line.text));
+    lacks_newline = line.is_torn && parsed;
+    if (parsed || !line.is_torn) durable_ = reader.offset();
   }
+  if (!is_backup && reader.offset() > 0)
+    return none(" that can be continued: in its first line, " + fault);
   if (::ftruncate(file_.get(), durable_) != 0 || ::fdatasync(file_.get()) != 0)
     return io::fail_os(kBackupOperation, path_, errno);
-  return {};
+  if (!lacks_newline) return {};
+  if (auto ended = append("\n"); !ended) return ended;
+  return sync();
 }
 
 Result<void> BackupFile::append(std::string_view lines) {

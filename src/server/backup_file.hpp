@@ -18,8 +18,8 @@ namespace holdfast::server {
 class BackupFile final : public recovery::Backup {
  public:
   // Makes it, or goes on with what is there: a file that is no backup is refused and left as it is.
-  // A last line without an end, which a killed run has left, is removed: its message was not taken
-  // from its queue yet. Fails with conflict if somebody else has it open.
+  // A last line without an end, which a killed run has left, is removed, unless its checksum is
+  // right: then it lacks its newline only. Fails with conflict if somebody else has it open.
   [[nodiscard]] static Result<std::unique_ptr<BackupFile>> open(const std::string& path);
 
   [[nodiscard]] Result<void> append(std::string_view lines) override;

@@ -25,7 +25,6 @@ class BackupSource final : public ports::Broker {
     std::uint64_t messages = 0;
     std::uint64_t damaged = 0;                  // lines that cannot be read
     std::vector<recovery::Identity> sums = {};  // of all lines
-    std::optional<std::uint64_t> torn = {};     // the last line, which has no end
   };
 
   // Reads all of it once. Fails with invalid_argument if it is no backup, with conflict if a

@@ -61,14 +61,6 @@ Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFil
   return {};
 }
 
-void warn_of_torn_line(const BackupSource::Contents& contents, recovery::Observer& observer) {
-  if (!contents.torn) return;
-  observer.warned({recovery::Warning::Kind::queue,
-                   "the backup ends in the middle of line " + std::to_string(*contents.torn) +
-                       ", as a killed run leaves it: the message of that line was not taken from "
-                       "its queue. All others are restored"});
-}
-
 }  // namespace
 
 Result<std::string> place_of(const RecoverSettings& settings) {
@@ -158,7 +150,6 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     other = *std::move(opened_other);
   }
   if (restores) {
-    warn_of_torn_line(files.source->contents(), hooks.observer);
     files.source->publish_to(std::move(broker));
     broker = std::move(files.source);
   }
