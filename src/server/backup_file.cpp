@@ -42,6 +42,9 @@ Result<std::unique_ptr<BackupFile>> BackupFile::open(const std::string& path) {
   }
   auto backup = std::make_unique<BackupFile>(path, std::move(file));
   if (auto found = backup->find_end(); !found) return std::unexpected(found.error());
+  // One that was there before may be open to others.
+  if ((info.st_mode & 077) != 0 && ::fchmod(backup->file_.get(), info.st_mode & 0700) != 0)
+    return io::fail_os(kBackupOperation, path, errno);
   if (auto synced = sync_folder_of(path); !synced) return std::unexpected(synced.error());
   return backup;
 }
@@ -73,6 +76,7 @@ Result<void> BackupFile::find_end() {
     return none(" that can be continued: in its first line, " + fault);
   if (::ftruncate(file_.get(), durable_) != 0 || ::fdatasync(file_.get()) != 0)
     return io::fail_os(kBackupOperation, path_, errno);
+  size_ = durable_;
   if (!lacks_newline) return {};
   if (auto ended = append("\n"); !ended) return ended;
   return sync();
@@ -83,6 +87,7 @@ Result<void> BackupFile::append(std::string_view lines) {
     const ssize_t put = ::write(file_.get(), lines.data(), lines.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return undo(errno);
+    size_ += put;
     lines.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
@@ -90,16 +95,32 @@ Result<void> BackupFile::append(std::string_view lines) {
 
 Result<void> BackupFile::sync() {
   if (::fdatasync(file_.get()) != 0) return undo(errno);
-  const off_t end = ::lseek(file_.get(), 0, SEEK_END);
-  if (end < 0) return undo(errno);
-  durable_ = end;
+  if (auto checked = check(); !checked) return checked;
+  durable_ = size_;
   return {};
+}
+
+Result<void> BackupFile::check() const {
+  struct stat open_file {};
+  struct stat named {};
+  if (::fstat(file_.get(), &open_file) != 0) return io::fail_os(kBackupOperation, path_, errno);
+  const bool is_there = ::stat(path_.c_str(), &named) == 0 && named.st_dev == open_file.st_dev &&
+                        named.st_ino == open_file.st_ino;
+  if (is_there && open_file.st_size == size_) return {};
+  return fail(ErrorCode::conflict, kBackupOperation,
+              path_ +
+                  (is_there ? ": somebody else has written to the backup, or cut it"
+                            : ": somebody else has removed or renamed the backup") +
+                  ". What this run has taken from its queue before is only there");
 }
 
 std::unexpected<Error> BackupFile::undo(int os_error) {
   auto error = io::fail_os(kBackupOperation, path_, os_error).error();
   // What is left of a torn line, if this fails too, is removed by who opens it next.
-  if (::ftruncate(file_.get(), durable_) != 0) error.message += " (and its end is torn)";
+  if (check() && ::ftruncate(file_.get(), durable_) == 0)
+    size_ = durable_;
+  else
+    error.message += " (and its end is torn)";
   error.message += ". No message was taken from its queue that is not in the backup";
   return std::unexpected(std::move(error));
 }

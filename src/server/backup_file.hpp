@@ -24,6 +24,8 @@ class BackupFile final : public recovery::Backup {
 
   [[nodiscard]] Result<void> append(std::string_view lines) override;
   [[nodiscard]] Result<void> sync() override;
+  // Whether it is still what its path leads to, and as long as it was made.
+  [[nodiscard]] Result<void> check() const;
 
   BackupFile(std::string path, io::UniqueFd file)
       : path_(std::move(path)), file_(std::move(file)) {}
@@ -35,6 +37,7 @@ class BackupFile final : public recovery::Backup {
   const std::string path_;
   io::UniqueFd file_;
   off_t durable_ = 0;  // so much is on the disk
+  off_t size_ = 0;     // what was appended since among it
 };
 
 }  // namespace holdfast::server

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,6 +107,39 @@ TEST_F(BackupFileTest, a_torn_last_line_is_removed_and_not_restored) {
   EXPECT_EQ(contents()->damaged, 1U);
   ASSERT_TRUE(BackupFile::open(path_));
   EXPECT_EQ(read(), whole);
+}
+
+// V2
+TEST_F(BackupFileTest, V2_one_that_is_removed_or_cut_meanwhile_takes_no_more) {
+  const auto other = folder_ / "other";
+  const std::vector<std::function<void()>> harms = {
+      [&] { std::filesystem::remove(path_); }, [&] { std::filesystem::rename(path_, other); },
+      [&] { std::filesystem::resize_file(path_, 10); }};
+  for (const auto& harm : harms) {
+    std::filesystem::remove(path_);
+    auto file = BackupFile::open(path_);
+    ASSERT_TRUE(file) << file.error().message;
+    ASSERT_TRUE((*file)->append(begin_line() + message_line("a")));
+    ASSERT_TRUE((*file)->sync());
+    EXPECT_TRUE((*file)->check());
+    harm();
+    EXPECT_FALSE((*file)->check());
+    ASSERT_TRUE((*file)->append(message_line("b")));
+    EXPECT_EQ((*file)->sync().error().code, ErrorCode::conflict);
+  }
+}
+
+TEST_F(BackupFileTest, is_for_the_eyes_of_its_owner_and_a_note_is_not_touched) {
+  using std::filesystem::perms;
+  for (const std::string note : {"{", R"({"holdfast_backup":1,"my precious":"note"})"}) {
+    write(note);
+    EXPECT_FALSE(BackupFile::open(path_));
+    EXPECT_EQ(read(), note);
+  }
+  write(begin_line());
+  std::filesystem::permissions(path_, perms{0644});
+  ASSERT_TRUE(BackupFile::open(path_));
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), perms{0600});
 }
 
 }  // namespace

@@ -187,6 +187,12 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   });
   const std::stop_callback stopping(hooks.stop, [&] { loop.post([&] { run->stop(); }); });
   loop.run();
+  if (outcome && files.backup && !outcome->summary.error) {
+    if (auto checked = files.backup->check(); !checked) {
+      outcome->summary.ended = recovery::Ended::failed;
+      outcome->summary.error = checked.error();
+    }
+  }
   if (outcome) return *std::move(outcome);
   const std::size_t lost = run->at_their_limit();
   std::string what =
