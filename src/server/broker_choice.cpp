@@ -17,6 +17,13 @@ bool is_sqs(std::string_view url) {
   return url.starts_with("sqs:");
 }
 
+std::string in_lower_case(std::string name) {
+  for (char& letter : name) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return name;
+}
+
 Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
   auto location = rabbitmq::parse_location(url, names_queue);
   if (!location) return std::unexpected(std::move(location).error());
@@ -38,13 +45,16 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                     .names_user = location->names_user,
                     .text = location->text(),
                     .name = "RabbitMQ at " + names(hosts)};
-  location->queue.clear();
   location->user = rabbitmq::Location().user;
-  // In whatever order its hosts are named.
+  // In whatever order and case its hosts are named.
+  for (rabbitmq::Host& host : hosts)
+    host.name = in_lower_case(std::move(host.name));
   std::ranges::sort(hosts, {}, &rabbitmq::Host::text);
   location->host = hosts.front().name;
   location->port = hosts.front().port;
   location->others.assign(hosts.begin() + 1, hosts.end());
+  place.key = location->text();
+  location->queue.clear();
   place.broker = location->text();
   return place;
 }
@@ -82,6 +92,7 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
   BrokerPlace place{.kind = BrokerPlace::Kind::sqs,
                     .queue = location->queue,
                     .text = location->text(),
+                    .key = location->text(),
                     .name = "SQS in " + location->region};
   location->queue.clear();
   place.broker = location->text();

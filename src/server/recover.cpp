@@ -43,12 +43,12 @@ Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFil
     if (!source) return std::unexpected(std::move(source).error());
     files.source = *std::move(source);
     // Of whichever backup: at another broker nothing of it is there.
-    settings.options.place = "backup to " + settings.options.place;
-    files.restored.emplace(settings.options.place, files.source->contents().sums);
+    settings.options.key = "backup to " + settings.options.key;
+    files.restored.emplace(settings.options.key, files.source->contents().sums);
     settings.options.limits.empty = {};  // a file does not fill up
   }
   if (!settings.journal.empty()) {
-    auto opened = JournalFile::open(settings.journal, settings.options.place,
+    auto opened = JournalFile::open(settings.journal, settings.options.key,
                                     files.restored ? &*files.restored : nullptr);
     if (!opened) return std::unexpected(std::move(opened).error());
     files.journal = *std::move(opened);
@@ -108,6 +108,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     auto other = broker_place(settings.to_broker, false);
     if (!other) return std::unexpected(std::move(other).error());
     settings.options.to_place = other->text;
+    settings.options.to_key = other->key;
     settings.options.to_user = user_at(*other);
     if (other->broker != place->broker) {
       settings.options.rules.queue.clear();  // a queue of that name is another one there
@@ -115,6 +116,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     }
   }
   settings.options.place = place->text;
+  settings.options.key = place->key;
   settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
