@@ -320,6 +320,7 @@ class BackupTest(BackupCase):
             ([*to, "--backup", other], 1, "not a backup of messages"),
             ([*to, "--backup", journal], 1, "not a backup of messages"),
             ([*to, "--backup", self.folder], 1, "directory"),
+            ([*to, "--backup", self.backup, "--journal", self.backup], 2, "name the same file"),
             ([*to, "--backup", "/dev/null"], 1, "regular file"),
             ([*to, "--backup", self.path("no/such/folder")], 1, "No such file"),
             ([*to, "--backup", self.backup, "--dry-run"], 2, "nothing leaves the queue"),
