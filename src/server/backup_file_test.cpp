@@ -8,10 +8,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "io/loop.hpp"
 #include "server/backup_source.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace holdfast::server::backup_file_test {
 namespace {
@@ -33,9 +33,6 @@ std::string message_line(const std::string& id) {
 
 class BackupFileTest : public ::testing::Test {
  protected:
-  BackupFileTest() { std::filesystem::create_directories(folder_); }
-  ~BackupFileTest() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string& text) const {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << text;
   }
@@ -50,10 +47,7 @@ class BackupFileTest : public ::testing::Test {
     return (*source)->contents();
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) /
-      ("backup-" + std::to_string(::getpid()) +
-       ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  const testing::TemporaryFolder folder_;
   const std::string path_ = folder_ / "b.jsonl";
 };
 

@@ -182,6 +182,33 @@ class BackupTest(BackupCase):
         self.assertEqual(len(set(self.letters.ids(self.target))), len(ids) - 1)
 
     # V2
+    def test_V2_a_repaired_backup_is_restored_whole_by_its_journal(self):
+        ids = self.fill_backup(8)
+        with open(self.backup, "rb") as file:
+            good = file.read()
+        damaged = bytearray(good)
+        damaged[5] ^= 1  # of the line of the run
+        damaged[len(b"".join(self.lines()[:3])) - 1] ^= 0x20  # a newline
+        asked = ["--to", self.target, "--journal", self.path("restore.jsonl")]
+        with open(self.backup, "wb") as file:
+            file.write(damaged)
+        self.assertEqual(self.restore(*asked, code=3)["recovered"]["total"], 6)
+        with open(self.backup, "wb") as file:
+            file.write(good)
+        summary = self.restore(*asked)
+        self.assertEqual((summary["recognised"], summary["recovered"]["total"]), (6, 2), summary)
+        self.assertEqual(sorted(self.letters.ids(self.target)), sorted(ids))
+
+    # V2
+    def test_V2_a_backup_that_is_removed_ends_the_run(self):
+        self.letters.die_many(400)
+        run = self.start("--discard", "--yes", "--backup", self.backup, "--window", "10", "--rate", "100/s")
+        wait_until(lambda: os.path.exists(self.backup) and os.path.getsize(self.backup) > 3000)
+        os.unlink(self.backup)
+        self.assertEqual(run.wait(60), 1)
+        self.assertGreater(self.letters.count(self.letters.dlq), 200)
+
+    # V2
     def test_V2_a_killed_restore_is_resumed_by_its_journal(self):
         ids = self.fill_backup(800)
         journal = self.path("restore.jsonl")
