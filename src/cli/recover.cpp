@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <istream>
 #include <memory>
 #include <ostream>
@@ -210,6 +211,11 @@ bool restores_backup(const RecoverOptions& asked) {
   return std::ranges::any_of(asked.from, is_backup);
 }
 
+bool names_same_file(const std::string& one, const std::string& other) {
+  std::error_code unknown;  // one of them is not there yet
+  return one == other || std::filesystem::equivalent(one, other, unknown);
+}
+
 // What the file options ask for together.
 Result<void> check_files(const RecoverOptions& asked) {
   const auto usage = [](std::string what) {
@@ -220,6 +226,8 @@ Result<void> check_files(const RecoverOptions& asked) {
     return usage("--journal has no meaning with --dry-run: nothing is recovered");
   if (asked.dry && !asked.backup.empty())
     return usage("--backup has no meaning with --dry-run: nothing leaves the queue");
+  if (!asked.backup.empty() && names_same_file(asked.backup, asked.journal))
+    return usage("--backup and --journal name the same file");
   if (restores && asked.from.size() > 1)
     return usage("--from backup:FILE stands alone: restore one backup at a time");
   if (restores && asked.from.front() == kBackupScheme)

@@ -1,5 +1,6 @@
 #include "recovery/backup.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -29,23 +30,10 @@ using wire::JsonWriter;
 constexpr std::string_view kBackupStart = R"({"holdfast_backup":)";
 constexpr std::string_view kBeforeSum = R"(,"sum":")";
 constexpr std::string_view kAfterSum = R"("})";
-constexpr std::size_t kSumBytes = 16;           // of SHA-256
 constexpr std::size_t kMostBackupDepth = 2000;  // of brackets: a broker's headers nest 500 deep
 
-std::string checksum_of(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  std::string sum;
-  for (std::size_t at = 0; at < kSumBytes; ++at) {
-    sum += kDigits[digest.at(at) >> 4];
-    sum += kDigits[digest.at(at) & 15];
-  }
-  return sum;
-}
-
 void end_line(JsonWriter& writer, std::string& out, std::size_t begin) {
-  const std::string sum = checksum_of(std::string_view(out).substr(begin));
+  const std::string sum = to_text(backup_checksum(std::string_view(out).substr(begin)));
   writer.key("sum").plain(sum).end_object();
   out += '\n';
 }
@@ -315,6 +303,14 @@ std::optional<BackupLine> read_message(const JsonView& view) {
 
 }  // namespace
 
+Identity backup_checksum(std::string_view text) {
+  std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  Identity sum;
+  std::copy_n(digest.begin(), sum.bytes.size(), sum.bytes.begin());
+  return sum;
+}
+
 void append_backup_begin(std::string& out, WallTime time, std::string_view run,
                          std::string_view place) {
   const std::size_t begin = out.size();
@@ -325,10 +321,10 @@ void append_backup_begin(std::string& out, WallTime time, std::string_view run,
 }
 
 void append_backup_message(std::string& out, const ports::Delivery& delivery,
-                           std::string_view queue) {
+                           std::string_view queue, std::string_view run) {
   const std::size_t begin = out.size();
   JsonWriter writer(out);
-  writer.begin_object().key("queue");
+  writer.begin_object().key("run").text(run).key("queue");
   write_text(writer, queue);
   writer.key("exchange");
   write_text(writer, delivery.from.exchange);
@@ -351,33 +347,34 @@ void append_backup_message(std::string& out, const ports::Delivery& delivery,
 }
 
 std::expected<BackupLine, std::string> parse_backup_line(std::string_view line) {
-  const std::size_t end = kBeforeSum.size() + 2 * kSumBytes + kAfterSum.size();
+  constexpr std::size_t kDigits = 2 * sizeof(Identity::bytes);
+  const std::size_t end = kBeforeSum.size() + kDigits + kAfterSum.size();
   if (line.size() <= end || !line.ends_with(kAfterSum))
     return std::unexpected("it does not end with a checksum");
   const std::string_view covered = line.substr(0, line.size() - end);
   const std::string_view sum = line.substr(line.size() - end);
   if (!sum.starts_with(kBeforeSum)) return std::unexpected("it does not end with a checksum");
-  if (sum.substr(kBeforeSum.size(), 2 * kSumBytes) != checksum_of(covered))
+  const Identity checksum = backup_checksum(covered);
+  if (sum.substr(kBeforeSum.size(), kDigits) != to_text(checksum))
     return std::unexpected("its checksum does not match");
   if (wire::syntax_fault(line, kMostBackupDepth)) return std::unexpected("it is no JSON");
   const JsonView view(line);
   if (!line.starts_with(kBackupStart)) {
     auto message = read_message(view);
     if (!message) return std::unexpected("it has a value that cannot be read");
+    message->sum = checksum;
     return *std::move(message);
   }
   const std::string version = view.text_of("holdfast_backup");
-  if (version != std::to_string(kBackupVersion)) {
-    return std::unexpected("it is of version " + version + ", and this program reads version " +
-                           std::to_string(kBackupVersion));
-  }
-  BackupLine begin{.run = view.text_of("run")};
+  BackupLine begin{.run = view.text_of("run"),
+                   .is_newer = version != std::to_string(kBackupVersion),
+                   .sum = checksum};
   if (begin.run.empty()) return std::unexpected("it names no run");
   return begin;
 }
 
 bool may_begin_backup(std::string_view text) noexcept {
-  return text.starts_with(kBackupStart) || kBackupStart.starts_with(text);
+  return text.starts_with(R"({"holdfast_backup":1,"run":")");
 }
 
 }  // namespace holdfast::recovery

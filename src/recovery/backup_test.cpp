@@ -64,7 +64,7 @@ ports::Delivery with_everything() {
 
 std::string line_of(const ports::Delivery& delivery) {
   std::string line;
-  append_backup_message(line, delivery, "app.dlq");
+  append_backup_message(line, delivery, "app.dlq", "run 1");
   EXPECT_TRUE(line.ends_with("\n"));
   line.pop_back();
   EXPECT_FALSE(line.contains('\n'));
@@ -111,7 +111,9 @@ TEST(Backup, a_run_begins_with_a_line_of_its_own) {
   ASSERT_TRUE(line) << line.error();
   EXPECT_EQ(line->run, "run 1");
   EXPECT_TRUE(may_begin_backup(text));
-  EXPECT_TRUE(may_begin_backup("{\"hold"));
+  EXPECT_TRUE(may_begin_backup(text.substr(0, 40)));
+  EXPECT_FALSE(may_begin_backup("{"));
+  EXPECT_FALSE(may_begin_backup(R"({"holdfast_backup":1,"my precious":"note"})"));
   EXPECT_FALSE(may_begin_backup("{\"time\":"));
 }
 

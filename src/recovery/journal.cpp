@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "wire/json_cursor.hpp"
 #include "wire/json_syntax.hpp"
@@ -26,7 +27,7 @@ struct Line {
   std::string queue;
   std::string key;
   std::size_t window = 0;
-  std::uint64_t entry = 0;
+  std::string entry;
   bool clean = false;
   bool emptied = false;
 };
@@ -53,9 +54,7 @@ std::optional<Line> parse_line(std::string_view text) {
     if (*key == "window") {
       std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.window);
     }
-    if (*key == "entry") {
-      std::from_chars(value.text.data(), value.text.data() + value.text.size(), line.entry);
-    }
+    if (*key == "entry") line.entry = text_in(value);
   }
   return line;
 }
@@ -83,7 +82,7 @@ void append_begin(std::string& out, WallTime time, std::string_view run, std::st
 
 void append_note(std::string& out, WallTime time, std::string_view run, const Note& note) {
   auto writer = begin_line(out, time, run, note.event);
-  if (note.entry > 0) writer.key("entry").number(note.entry);
+  if (!note.entry.empty()) writer.key("entry").plain(note.entry);
   if (note.id && *note.id) writer.key("id").text(**note.id);
   if (note.key) writer.key("key").plain(to_text(*note.key));
   if (!note.type.empty()) writer.key("type").text(note.type);
@@ -163,6 +162,36 @@ EarlierCopies EarlierRuns::unsettled(std::string_view place) const {
   return all;
 }
 
+RestoredEntries::RestoredEntries(std::string place, std::vector<Identity> sums)
+    : place_(std::move(place)) {
+  lines_.reserve(sums.size());
+  for (const Identity& sum : sums)
+    lines_.push_back({.sum = sum});
+  by_sum_.resize(sums.size());
+  std::iota(by_sum_.begin(), by_sum_.end(), 0);
+  std::ranges::sort(by_sum_, {}, [&](std::uint64_t at) { return std::pair(sums[at], at); });
+  for (std::size_t at = 1; at < by_sum_.size(); ++at) {
+    const Known& before = lines_[by_sum_[at - 1]];
+    Known& known = lines_[by_sum_[at]];
+    if (known.sum == before.sum) known.turn = before.turn + 1;
+  }
+}
+
+RestoredEntries::Known* RestoredEntries::find_name(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const auto sum = parse_identity(name.substr(0, slash));
+  if (!sum) return nullptr;
+  std::uint32_t turn = 1;
+  if (slash != std::string_view::npos)
+    std::from_chars(name.data() + slash + 1, name.data() + name.size(), turn);
+  const auto at = std::ranges::lower_bound(
+      by_sum_, std::pair(*sum, turn), {},
+      [&](std::uint64_t line) { return std::pair(lines_[line].sum, lines_[line].turn); });
+  if (at == by_sum_.end()) return nullptr;
+  Known& known = lines_[*at];
+  return known.sum == *sum && known.turn == turn ? &known : nullptr;
+}
+
 void RestoredEntries::read(std::string_view text) {
   const auto line = parse_line(text);
   if (!line) return;
@@ -170,17 +199,26 @@ void RestoredEntries::read(std::string_view text) {
     runs_.insert(line->run);
     return;
   }
-  if (line->entry == 0 || line->entry > most_ || !runs_.contains(line->run)) return;
-  if (copies_.size() <= line->entry) copies_.resize(line->entry + 1);
-  Copy& copy = copies_[line->entry];
+  if (line->entry.empty() || !runs_.contains(line->run)) return;
+  Known* const known = find_name(line->entry);
+  if (!known) return;
+  Copy& copy = known->copy;
   if (copy == Copy::confirmed) return;
   if (line->event == "sending") copy = Copy::unknown;
   if (line->event == "kept") copy = Copy::none;  // it was answered: no queue takes it
   if (line->event == "recovered" || line->event == "parked") copy = Copy::confirmed;
 }
 
-RestoredEntries::Copy RestoredEntries::find(std::uint64_t entry) const noexcept {
-  return entry < copies_.size() ? copies_[entry] : Copy::none;
+RestoredEntries::Copy RestoredEntries::find(std::uint64_t line) const noexcept {
+  return line > 0 && line <= lines_.size() ? lines_[line - 1].copy : Copy::none;
+}
+
+std::string RestoredEntries::name_of(std::uint64_t line) const {
+  if (line == 0 || line > lines_.size()) return {};
+  const Known& known = lines_[line - 1];
+  std::string name = to_text(known.sum);
+  if (known.turn > 1) name += '/' + std::to_string(known.turn);
+  return name;
 }
 
 }  // namespace holdfast::recovery

@@ -51,7 +51,7 @@ struct Note {
   std::string_view type = {};
   const ports::Address* to = nullptr;
   std::string_view reason = {};
-  std::uint64_t entry = 0;  // of a restore: the line of the backup
+  std::string_view entry = {};  // of a restore: the name of a line of the backup
 };
 
 // `place`: the broker and its queue, for people and to be compared.
@@ -91,7 +91,9 @@ class EarlierRuns {
   std::vector<Open> open_;
 };
 
-// What of a backup was restored before: by the lines of it that the journal names.
+// What of a backup was restored before: by the lines of it that the journal names. A line has its
+// checksum for a name, wherever it stands in whichever file; the second one of the same has
+// "CHECKSUM/2".
 class RestoredEntries {
  public:
   enum class Copy : std::uint8_t {
@@ -100,17 +102,27 @@ class RestoredEntries {
     confirmed,  // it is there
   };
 
-  // `place`: the backup and the broker that it is restored to. `most`: of its lines.
-  RestoredEntries(std::string place, std::uint64_t most) : place_(std::move(place)), most_(most) {}
+  // `place`: that backups are restored to. `sums`: of the lines of this one, the first one's first;
+  // no matter what of those that are not messages.
+  RestoredEntries(std::string place, std::vector<Identity> sums);
 
   void read(std::string_view line);
-  [[nodiscard]] Copy find(std::uint64_t entry) const noexcept;
+  // `line`: its number, from 1.
+  [[nodiscard]] Copy find(std::uint64_t line) const noexcept;
+  [[nodiscard]] std::string name_of(std::uint64_t line) const;
 
  private:
+  struct Known {
+    Identity sum;
+    std::uint32_t turn = 1;  // among those of the same sum
+    Copy copy = Copy::none;
+  };
+  [[nodiscard]] Known* find_name(std::string_view name);
+
   const std::string place_;
-  const std::uint64_t most_;
   std::set<std::string, std::less<>> runs_;
-  std::vector<Copy> copies_;
+  std::vector<Known> lines_;
+  std::vector<std::uint64_t> by_sum_;  // indices of the lines
 };
 
 // So many of a run's last copies may have lost their acknowledgement: what the broker hands out

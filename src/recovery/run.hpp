@@ -37,6 +37,10 @@ struct Options {
   // The other broker that messages are brought back to, for people, and who we are there; empty:
   // the same.
   std::string to_place = {};
+  // By which the journal knows these two again, however they are named; empty: by the name of the
+  // queue, and of the other broker.
+  std::string key = {};
+  std::string to_key = {};
   std::string to_user = {};
   // Most messages under way at once. 1: one at a time, each acknowledged before the next (V4).
   std::size_t window = 2000;
@@ -208,7 +212,7 @@ class Run final : private ports::Receiver {
   [[nodiscard]] bool store(std::span<Entry> entries);
   [[nodiscard]] std::vector<Entry> without_what_was_not_stored(std::vector<Entry> batch);
   [[nodiscard]] bool was_restored(Entry& entry);
-  [[nodiscard]] std::uint64_t entry_of(const Entry& entry) const;
+  [[nodiscard]] std::string entry_of(const Entry& entry) const;
 
   // Of queues that destroy what is returned too often.
   [[nodiscard]] bool is_last(const Entry& entry) const;

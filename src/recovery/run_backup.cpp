@@ -26,7 +26,7 @@ bool Run::store(std::span<Entry> entries) {
       append_backup_begin(lines, parts_.clock.wall_now(), options_.rules.run,
                           options_.place.empty() ? options_.queue : options_.place);
     }
-    append_backup_message(lines, entry.delivery, options_.queue);
+    append_backup_message(lines, entry.delivery, options_.queue, options_.rules.run);
     if (lines.size() < kBackupChunk) continue;
     written = parts_.backup->append(lines);
     lines.clear();
@@ -59,9 +59,9 @@ std::vector<Run::Entry> Run::without_what_was_not_stored(std::vector<Entry> batc
   return rest;
 }
 
-// The line of the backup, for the journal of a restore.
-std::uint64_t Run::entry_of(const Entry& entry) const {
-  return parts_.restored ? entry.tag().number : 0;
+// Of a restore: how the journal names the line of the backup.
+std::string Run::entry_of(const Entry& entry) const {
+  return parts_.restored ? parts_.restored->name_of(entry.tag().number) : std::string();
 }
 
 bool Run::was_restored(Entry& entry) {

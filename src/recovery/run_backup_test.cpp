@@ -109,33 +109,112 @@ TEST(RunBackup, has_a_message_once_if_its_copy_is_sent_again) {
   EXPECT_EQ(world.backup.ids().size(), 5U);
 }
 
-TEST(Restore, takes_up_where_the_journal_ends) {
-  const auto line = [](std::uint64_t entry, std::string_view event) {
-    std::string text;
-    append_note(text, WallTime(), "r1", {.event = event, .entry = entry});
-    return text;
+using enum RestoredEntries::Copy;
+
+// A file, by the letters of its messages ("-": a line that is damaged), after a line of the run.
+std::vector<Identity> sums_of(std::string_view letters, std::string_view run = "r1") {
+  std::vector<Identity> sums;
+  const auto add = [&](const std::string& text) {
+    const auto line = parse_backup_line(std::string_view(text).substr(0, text.size() - 1));
+    sums.push_back(line ? line->sum : Identity());
   };
-  RestoredEntries entries("backup b to x", 5);
   std::string begin;
-  append_begin(begin, WallTime(), "r1", "backup b to x", 10);
-  entries.read(begin);
-  for (const std::uint64_t entry : {2, 3, 4, 99})
-    entries.read(line(entry, "sending"));
-  entries.read(line(2, "recovered"));
-  entries.read(line(4, "kept"));
-  std::string elsewhere;
-  append_begin(elsewhere, WallTime(), "r2", "backup b to y", 10);
-  entries.read(elsewhere);
-  std::string other;
-  append_note(other, WallTime(), "r2", {.event = "recovered", .entry = 5});
-  entries.read(other);
-  using enum RestoredEntries::Copy;
+  append_backup_begin(begin, WallTime(), run, "amqp://x/q");
+  add(begin);
+  for (const char letter : letters) {
+    std::string text = "-";
+    if (letter != '-') {
+      text.clear();
+      append_backup_message(text, {.tag = {}, .message = dead({letter}), .from = {}}, "q", run);
+    }
+    add(text);
+  }
+  return sums;
+}
+
+// The journal of restores at one broker.
+struct Restores {
+  std::string text;
+
+  RestoredEntries entries(const std::vector<Identity>& sums,
+                          const std::string& place = "backup to x") const {
+    RestoredEntries read(place, sums);
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      read.read(std::string_view(text).substr(at, end - at));
+    }
+    return read;
+  }
+  void begin(const std::string& place = "backup to x") {
+    append_begin(text, WallTime(), "restore " + place, place, 10);
+  }
+  void add(std::string_view event, const RestoredEntries& entries, std::uint64_t line,
+           const std::string& place = "backup to x") {
+    append_note(text, WallTime(), "restore " + place,
+                {.event = event, .entry = entries.name_of(line)});
+  }
+  // All that was not before; how many that were.
+  std::size_t restore(const std::vector<Identity>& sums) {
+    begin();
+    const RestoredEntries before = entries(sums);
+    std::size_t restored = 0;
+    for (std::uint64_t line = 2; line <= sums.size(); ++line) {
+      if (sums[line - 1] == Identity() || before.find(line) == confirmed) continue;
+      add("recovered", before, line);
+      ++restored;
+    }
+    return restored;
+  }
+};
+
+TEST(Restore, takes_up_where_the_journal_ends) {
+  const auto sums = sums_of("abcd");
+  Restores restores;
+  restores.begin();
+  const RestoredEntries none_yet = restores.entries(sums);
+  for (const std::uint64_t line : {2, 3, 4, 99})
+    restores.add("sending", none_yet, line);
+  restores.add("recovered", none_yet, 2);
+  restores.add("kept", none_yet, 4);
+  restores.begin("backup to y");
+  restores.add("recovered", none_yet, 5, "backup to y");
+  const RestoredEntries entries = restores.entries(sums);
   EXPECT_EQ(entries.find(1), none);
   EXPECT_EQ(entries.find(2), confirmed);
   EXPECT_EQ(entries.find(3), unknown);
   EXPECT_EQ(entries.find(4), none);
   EXPECT_EQ(entries.find(5), none);
   EXPECT_EQ(entries.find(99), none);
+}
+
+// V2
+TEST(Restore, V2_a_line_is_known_wherever_it_stands) {
+  Restores restores;
+  EXPECT_EQ(restores.restore(sums_of("a-defgh")), 6U);  // b and c became one line
+  EXPECT_EQ(restores.restore(sums_of("abcdefgh")), 2U);
+  EXPECT_EQ(restores.restore(sums_of("abcdefgh")), 0U);
+}
+
+// V2
+TEST(Restore, V2_two_backups_that_begin_alike_are_two) {
+  const auto with = [](const std::string& begin, std::string_view more, std::string_view run) {
+    auto sums = sums_of(begin);
+    const auto others = sums_of(more, run);
+    sums.insert(sums.end(), others.begin() + 1, others.end());
+    return sums;
+  };
+  Restores restores;
+  EXPECT_EQ(restores.restore(with("ab", "xyz", "r2")), 5U);
+  EXPECT_EQ(restores.restore(with("ab", "xzv", "r3")),
+            3U);  // other messages, though they look alike
+}
+
+// V2
+TEST(Restore, V2_two_lines_of_the_same_are_two_messages) {
+  Restores restores;
+  EXPECT_EQ(restores.restore(sums_of("aba-a")), 4U);
+  EXPECT_EQ(restores.restore(sums_of("abaaa")), 1U);
+  EXPECT_EQ(restores.restore(sums_of("abaaa")), 0U);
 }
 
 }  // namespace

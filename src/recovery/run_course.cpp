@@ -115,7 +115,7 @@ void Run::begin_consuming() {
   if (summary_.found == 0U && summary_.consumers == 0) return end(Ended::empty);
   if (parts_.journal) {
     append_begin(journal_lines_, parts_.clock.wall_now(), options_.rules.run,
-                 options_.place.empty() ? options_.queue : options_.place, options_.window);
+                 options_.key.empty() ? options_.queue : options_.key, options_.window);
     write_journal();
     if (ending_) return;
   }
@@ -141,9 +141,9 @@ void Run::begin_consuming() {
 // A copy at one broker says nothing of another.
 Identity Run::copy_identity(const Entry& entry) const {
   if (!parts_.to) return identity_of(entry.delivery.message, entry.to);
-  return identity_of(entry.delivery.message,
-                     {.exchange = options_.to_place + '\n' + entry.to.exchange,
-                      .routing_key = entry.to.routing_key});
+  const std::string& to = options_.to_key.empty() ? options_.to_place : options_.to_key;
+  return identity_of(entry.delivery.message, {.exchange = to + '\n' + entry.to.exchange,
+                                              .routing_key = entry.to.routing_key});
 }
 
 std::string Run::at_target() const {

@@ -17,6 +17,10 @@ namespace {
 constexpr const char* kRestoreOperation = "restore";
 constexpr std::size_t kMostAtOnce = 100;  // messages in one turn of the loop
 constexpr ports::ConsumerId kOnlyConsumer = 1;
+const std::string kTornLine =
+    "the file ends in the middle of it. If a killed run has left it so, its message is still in "
+    "its "
+    "queue; if the file was cut later, it is lost";
 
 std::string line_name(std::uint64_t number, const std::string& path) {
   return "line " + std::to_string(number) + " of " + path;
@@ -52,31 +56,34 @@ BackupReader BackupSource::reader() const {
 
 Result<void> BackupSource::count() {
   BackupReader reader = this->reader();
+  std::string fault;  // of the first line
+  bool is_backup = false;
   for (;;) {
     auto next = reader.next();
     if (!next) return std::unexpected(std::move(next).error());
     if (!*next) break;
     const BackupReader::Line& line = **next;
     const auto parsed = recovery::parse_backup_line(line.text);
-    if (line.number == 1) {
-      if (!parsed || parsed->run.empty()) {
-        return fail(ErrorCode::invalid_argument, kRestoreOperation,
-                    path_ + ": this is not a backup of messages that can be read" +
-                        (parsed ? "" : ": in its first line, " + parsed.error()));
-      }
-      contents_.run = parsed->run;
+    if (parsed && parsed->is_newer) {
+      return fail(ErrorCode::invalid_argument, kRestoreOperation,
+                  line_name(line.number, path_) +
+                      " is of version 2 or newer of this format, which this program cannot read");
     }
-    contents_.lines = line.number;
-    if (!parsed && line.is_torn) {
-      contents_.torn = line.number;
-    } else if (!parsed) {
+    is_backup = is_backup || parsed;
+    contents_.sums.push_back(parsed ? parsed->sum : recovery::Identity());
+    if (!parsed) {
       ++contents_.damaged;
+      if (line.number == 1) fault = parsed.error();
     } else if (parsed->run.empty()) {
       ++contents_.messages;
     }
   }
-  if (contents_.lines > 0) return {};
-  return fail(ErrorCode::invalid_argument, kRestoreOperation, path_ + ": the file is empty");
+  if (contents_.sums.empty())
+    return fail(ErrorCode::invalid_argument, kRestoreOperation, path_ + ": the file is empty");
+  if (is_backup) return {};
+  return fail(
+      ErrorCode::invalid_argument, kRestoreOperation,
+      path_ + ": this is not a backup of messages that can be read: in its first line, " + fault);
 }
 
 // What goes to the broker.
@@ -167,11 +174,11 @@ void BackupSource::read_some() {
     }
     const BackupReader::Line& line = **next;
     auto parsed = recovery::parse_backup_line(line.text);
-    if (!parsed && line.is_torn) continue;  // said before anything was read
     if (parsed && !parsed->run.empty()) continue;
     ++delivered_;
     if (!parsed) {
-      receiver_->unreadable(line_name(line.number, path_) + ": " + parsed.error());
+      receiver_->unreadable(line_name(line.number, path_) + ": " +
+                            (line.is_torn ? kTornLine : parsed.error()));
       continue;
     }
     ports::Delivery& delivery = parsed->delivery;

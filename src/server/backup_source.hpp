@@ -11,6 +11,7 @@
 
 #include "ports/broker.hpp"
 #include "ports/loop.hpp"
+#include "recovery/identity.hpp"
 #include "server/backup_reader.hpp"
 
 namespace holdfast::server {
@@ -21,11 +22,9 @@ namespace holdfast::server {
 class BackupSource final : public ports::Broker {
  public:
   struct Contents {
-    std::string run = {};  // that began it: by this it is known under any name
     std::uint64_t messages = 0;
-    std::uint64_t damaged = 0;               // lines that cannot be read
-    std::uint64_t lines = 0;                 // all of them
-    std::optional<std::uint64_t> torn = {};  // the last line, which has no end
+    std::uint64_t damaged = 0;                  // lines that cannot be read
+    std::vector<recovery::Identity> sums = {};  // of all lines
   };
 
   // Reads all of it once. Fails with invalid_argument if it is no backup, with conflict if a

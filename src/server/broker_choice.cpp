@@ -19,11 +19,16 @@ bool is_sqs(std::string_view url) {
   return url.starts_with("sqs:");
 }
 
+std::string in_lower_case(std::string name) {
+  for (char& letter : name) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return name;
+}
+
 // This machine has several.
 std::string one_name_of(rabbitmq::Host host) {
-  std::ranges::transform(host.name, host.name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  host.name = in_lower_case(std::move(host.name));
   if (host.name == "localhost" || host.name == "::1") host.name = "127.0.0.1";
   return host.text();
 }
@@ -51,13 +56,16 @@ Result<BrokerPlace> rabbitmq_place(const std::string& url, bool names_queue) {
                     .name = "RabbitMQ at " + names(hosts),
                     .vhost = location->vhost};
   std::ranges::transform(hosts, std::back_inserter(place.hosts), one_name_of);
-  location->queue.clear();
   location->user = rabbitmq::Location().user;
-  // In whatever order its hosts are named.
+  // In whatever order and case its hosts are named.
+  for (rabbitmq::Host& host : hosts)
+    host.name = in_lower_case(std::move(host.name));
   std::ranges::sort(hosts, {}, &rabbitmq::Host::text);
   location->host = hosts.front().name;
   location->port = hosts.front().port;
   location->others.assign(hosts.begin() + 1, hosts.end());
+  place.key = location->text();
+  location->queue.clear();
   place.broker = location->text();
   return place;
 }
@@ -96,6 +104,7 @@ Result<BrokerPlace> sqs_place(const std::string& url, bool names_queue) {
   BrokerPlace place{.kind = BrokerPlace::Kind::sqs,
                     .queue = location->queue,
                     .text = location->text(),
+                    .key = location->text(),
                     .name = "SQS in " + location->region};
   location->queue.clear();
   place.broker = location->text();

@@ -28,6 +28,7 @@ struct BrokerPlace {
   bool names_user = false;  // else that is what goes without saying
   std::string text = {};    // for people: "amqp://user@host:5672/%2f/app.dlq"
   std::string broker = {};  // the same without user and queue: the broker alone, to be compared
+  std::string key = {};     // the same with its queue: by this the journal knows it again
   std::string name = {};    // the broker for people: "RabbitMQ at host:5672"
   std::string vhost = {};   // RabbitMQ
   std::vector<std::string> hosts = {};  // RabbitMQ: "host:5672", each by one of its names

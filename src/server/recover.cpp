@@ -44,14 +44,13 @@ Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFil
     auto source = BackupSource::open(loop, settings.restore, settings.options.queue);
     if (!source) return std::unexpected(std::move(source).error());
     files.source = *std::move(source);
-    // The same backup under another name is the same; at another broker nothing of it is there.
-    settings.options.place =
-        "backup " + files.source->contents().run + " to " + settings.options.place;
-    files.restored.emplace(settings.options.place, files.source->contents().lines);
+    // Of whichever backup: at another broker nothing of it is there.
+    settings.options.key = "backup to " + settings.options.key;
+    files.restored.emplace(settings.options.key, files.source->contents().sums);
     settings.options.limits.empty = {};  // a file does not fill up
   }
   if (!settings.journal.empty()) {
-    auto opened = JournalFile::open(settings.journal, settings.options.place,
+    auto opened = JournalFile::open(settings.journal, settings.options.key,
                                     files.restored ? &*files.restored : nullptr);
     if (!opened) return std::unexpected(std::move(opened).error());
     files.journal = *std::move(opened);
@@ -62,14 +61,6 @@ Result<void> open_files(ports::Loop& loop, RecoverSettings& settings, RecoverFil
     files.backup = *std::move(opened);
   }
   return {};
-}
-
-void warn_of_torn_line(const BackupSource::Contents& contents, recovery::Observer& observer) {
-  if (!contents.torn) return;
-  observer.warned({recovery::Warning::Kind::queue,
-                   "the backup ends in the middle of line " + std::to_string(*contents.torn) +
-                       ", as a killed run leaves it: the message of that line was not taken from "
-                       "its queue. All others are restored"});
 }
 
 // Another one than the dead-letter queue's, if it is there.
@@ -170,6 +161,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     auto other = broker_place(settings.to_broker, false);
     if (!other) return std::unexpected(std::move(other).error());
     settings.options.to_place = other->text;
+    settings.options.to_key = other->key;
     settings.options.to_user = user_at(*other);
     if (!is_same_broker(*other, *place)) {
       settings.options.rules.queue.clear();  // a queue of that name is another one there
@@ -177,6 +169,7 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     }
   }
   settings.options.place = place->text;
+  settings.options.key = place->key;
   settings.options.user = user_at(*place);
   settings.options.rules.run = recovery::run_id(system_clock().wall_now(), system_random());
 
@@ -212,7 +205,6 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
     other = *std::move(opened_other);
   }
   if (restores) {
-    warn_of_torn_line(files.source->contents(), hooks.observer);
     files.source->publish_to(std::move(broker));
     broker = std::move(files.source);
   }
@@ -250,6 +242,12 @@ Result<recovery::Run::Outcome> recover(RecoverSettings settings, const RecoverHo
   });
   const std::stop_callback stopping(hooks.stop, [&] { loop.post([&] { run->stop(); }); });
   loop.run();
+  if (outcome && files.backup && !outcome->summary.error) {
+    if (auto checked = files.backup->check(); !checked) {
+      outcome->summary.ended = recovery::Ended::failed;
+      outcome->summary.error = checked.error();
+    }
+  }
   if (outcome) return *std::move(outcome);
   const std::size_t lost = run->at_their_limit();
   std::string what =

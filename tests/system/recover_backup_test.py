@@ -156,8 +156,8 @@ class BackupTest(BackupCase):
             file.write(self.lines()[1][:-40])
         done = self.run_recover("--from", f"backup:{self.backup}", "--to-broker", self.broker.vhost_url, "--dry-run", "--to",
                                 self.target)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"in the middle of line {len(self.lines())}", done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"line {len(self.lines())} of {self.backup}: the file ends in the middle of it", done.stderr)
         # The next one removes it, and goes on.
         self.recover("--to", self.target, "--backup", self.backup)
         self.assertEqual(set(self.stored()), ids)
@@ -181,6 +181,33 @@ class BackupTest(BackupCase):
         summary = json.loads(done.stdout)
         self.assertEqual((summary["found"], summary["recovered"]["total"], summary["skipped"]["total"]), (20, 19, 1), summary)
         self.assertEqual(len(set(self.letters.ids(self.target))), len(ids) - 1)
+
+    # V2
+    def test_V2_a_repaired_backup_is_restored_whole_by_its_journal(self):
+        ids = self.fill_backup(8)
+        with open(self.backup, "rb") as file:
+            good = file.read()
+        damaged = bytearray(good)
+        damaged[5] ^= 1  # of the line of the run
+        damaged[len(b"".join(self.lines()[:3])) - 1] ^= 0x20  # a newline
+        asked = ["--to", self.target, "--journal", self.path("restore.jsonl")]
+        with open(self.backup, "wb") as file:
+            file.write(damaged)
+        self.assertEqual(self.restore(*asked, code=3)["recovered"]["total"], 6)
+        with open(self.backup, "wb") as file:
+            file.write(good)
+        summary = self.restore(*asked)
+        self.assertEqual((summary["recognised"], summary["recovered"]["total"]), (6, 2), summary)
+        self.assertEqual(sorted(self.letters.ids(self.target)), sorted(ids))
+
+    # V2
+    def test_V2_a_backup_that_is_removed_ends_the_run(self):
+        self.letters.die_many(400)
+        run = self.start("--discard", "--yes", "--backup", self.backup, "--window", "10", "--rate", "100/s")
+        wait_until(lambda: os.path.exists(self.backup) and os.path.getsize(self.backup) > 3000)
+        os.unlink(self.backup)
+        self.assertEqual(run.wait(60), 1)
+        self.assertGreater(self.letters.count(self.letters.dlq), 200)
 
     # V2
     def test_V2_a_killed_restore_is_resumed_by_its_journal(self):
@@ -322,6 +349,7 @@ class BackupTest(BackupCase):
             ([*to, "--backup", other], 1, "not a backup of messages"),
             ([*to, "--backup", journal], 1, "not a backup of messages"),
             ([*to, "--backup", self.folder], 1, "directory"),
+            ([*to, "--backup", self.backup, "--journal", self.backup], 2, "name the same file"),
             ([*to, "--backup", "/dev/null"], 1, "regular file"),
             ([*to, "--backup", self.path("no/such/folder")], 1, "No such file"),
             ([*to, "--backup", self.backup, "--dry-run"], 2, "nothing leaves the queue"),
