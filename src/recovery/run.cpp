@@ -338,6 +338,7 @@ void Run::send(Entry entry) {
   ports::Outgoing outgoing;
   switch (entry.purpose) {
     case Entry::Purpose::recover:
+      parts_.observer.sending(entry.delivery.message);
       outgoing.to = entry.to;
       outgoing.message = recovered_copy(read_letter(entry.delivery), target_marks_);
       break;

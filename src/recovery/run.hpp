@@ -76,6 +76,8 @@ class Observer {
   virtual void moved(const Summary& so_far) = 0;     // several times a second
   virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
   virtual void looked(const Letter& /*letter*/) {}   // of a dry run: at each message
+  // A copy of it is about to be, where it is brought back to.
+  virtual void sending(const ports::Message& /*original*/) {}
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
