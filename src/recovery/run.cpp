@@ -466,7 +466,7 @@ void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
     // At the end nobody is left to know its original again: the next run sends it once more. Of one
     // that was at its limit there is no original any more.
     const bool is_only_copy = is_there && is_last(entry) && returns_.end_is_sure();
-    if (!is_only_copy && (!is_known_again || ending_)) ++summary_.duplicates;
+    if (!is_only_copy && !is_deleted_ && (!is_known_again || ending_)) ++summary_.duplicates;
     if (!is_only_copy && is_known_again && !ending_ && !is_there) ++doubts_;
     if (is_known_again) {
       memory_.note(

@@ -246,6 +246,8 @@ class Run final : private ports::Receiver {
   void tick();
   void tick_later();
   void look_at_depth(SteadyTime now);
+  void look_whether_deleted(SteadyTime now);
+  void end_without_queue();
   void note_depth(const ports::Depth& depth, std::uint64_t received_before);
   [[nodiscard]] bool is_known(const ports::Depth& depth) const;
   void refresh_summary();
@@ -264,7 +266,9 @@ class Run final : private ports::Receiver {
   void close_after_grace();
   void close();
   void check_targets(std::vector<Plan::Target> targets);
+  void count_doubts();
   void ask_what_is_left();
+  void nothing_is_left();
   [[nodiscard]] bool may_be_what_is_left(const ports::Depth& depth) const;
   [[nodiscard]] std::uint64_t gone() const;
   void reconcile();
@@ -339,6 +343,8 @@ class Run final : private ports::Receiver {
   std::optional<SteadyTime> caught_up_since_;
   std::optional<SteadyTime> depth_asked_;
   bool depth_under_way_ = false;
+  int times_missing_ = 0;    // the queue, one answer after the other
+  bool is_deleted_ = false;  // the queue, and with it what was in it
 
   std::optional<Ended> ending_;
   bool finishes_waiting_ = false;  // at the limit, what was chosen is still sent
