@@ -76,6 +76,7 @@ void Run::unreadable(const std::string& why) {
   if (ending_) return;
   warn(Warning::Kind::skipped, "a message cannot be copied and stays: " + why);
   held_.skipped.add("it cannot be copied: " + why);
+  held_.unreadable.add(why);
   ++held_.held;
   progressed();
 }
@@ -216,7 +217,9 @@ void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&&
     parts_.broker.hold(*consumer_, delivery.tag);
     resize_window(window_.dealt_with(1));
   }
-  if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
+  // What is not chosen is no part of what is asked for, as in a run that is not dry.
+  const std::uint64_t counted = summary_.planned + held_.skipped.total();
+  if (options_.limit && counted >= *options_.limit) end(Ended::limit);
 }
 
 // What this run has renewed: with enough lost connections it has to be done once more.

@@ -169,6 +169,7 @@ class Run final : private ports::Receiver {
   struct Kept {
     Counts failed;
     Counts skipped;
+    Counts unreadable;  // of skipped
     std::uint64_t passed = 0;
     std::uint64_t held = 0;   // messages, all of them
     std::uint64_t again = 0;  // beside them: renewed by this run, and seen once more

@@ -313,6 +313,7 @@ void Run::refresh_summary() {
   summary_.failed.add(held_.failed);
   summary_.skipped = gone_.skipped;
   summary_.skipped.add(held_.skipped);
+  summary_.unreadable = held_.unreadable;
   summary_.passed = gone_.passed + held_.passed;
   summary_.took = parts_.clock.now() - started_;
 }
