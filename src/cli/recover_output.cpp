@@ -312,7 +312,15 @@ std::string recover_plan(const recovery::Run::Outcome& outcome, const std::strin
     append_row(out, "would fail: there is no such target", summary.would_fail);
   }
   append_row(out, "would be kept", summary.skipped.total());
+  if (summary.unreadable.total() > 0) {
+    append_row(out, "of those cannot be read:", summary.unreadable.total());
+    append_counts(out, summary.unreadable);
+  }
   if (summary.passed > 0) append_row(out, "are not chosen", summary.passed);
+  if (summary.is_part()) {
+    const std::string of = summary.found ? " of " + grouped(*summary.found) : std::string();
+    append_row(out, "messages" + of + " were looked at, until --limit was reached", summary.seen());
+  }
   if (summary.renewed > 0) {
     append_row(out, "were published anew, at the end of the queue: see --renew-at",
                summary.renewed);
@@ -374,6 +382,8 @@ std::string recover_json(const recovery::Run::Outcome& outcome, const std::strin
   writer.key("worked_s").number(seconds_of(summary.worked));
   writer.key("per_s").number(std::round(rate_of(summary)));
   if (summary.dry) {
+    writer.key("complete").boolean(summary.all_done() && !summary.is_part());
+    writer.key("seen").number(summary.seen());
     writer.key("would_keep").number(summary.skipped.total());
     writer.key(summary.discards ? "would_discard" : "would_recover")
         .number(summary.planned)

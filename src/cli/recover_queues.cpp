@@ -40,12 +40,6 @@ std::set<std::string> targets_of(const server::RecoverSettings& settings) {
   return targets;
 }
 
-// What --limit counts.
-std::uint64_t taken_by(const recovery::Summary& summary) {
-  if (!summary.dry) return summary.recovered.total() + summary.discarded + summary.kept();
-  return summary.planned + summary.would_fail + summary.skipped.total() + summary.passed;
-}
-
 int worse(int code, int other) {
   const auto rank = [](int one) { return one == kFailed ? 2 : one == kDone ? 0 : 1; };
   return rank(code) >= rank(other) ? code : other;
@@ -171,7 +165,7 @@ class SeveralRecoveries {
     const recovery::Summary& summary = outcome->summary;
     totals_.add(summary);
     code_ = worse(code_, exit_code_of(summary));
-    if (limit_) *limit_ -= std::min(*limit_, taken_by(summary));
+    if (limit_) *limit_ -= std::min(*limit_, summary.counted());
     if (summary.ended == Ended::asked) ends_because_ = sentence_of(Ended::asked);
     show(*outcome, queue.place);
   }

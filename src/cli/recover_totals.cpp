@@ -48,6 +48,8 @@ void RecoverTotals::add(const recovery::Summary& summary) {
   left += summary.left.value_or(0);
   planned += summary.planned;
   would_fail += summary.would_fail;
+  seen += summary.seen();
+  has_seen_all = has_seen_all && summary.all_done() && !summary.is_part();
 }
 
 std::string totals_text(const RecoverTotals& totals) {
@@ -59,6 +61,8 @@ std::string totals_text(const RecoverTotals& totals) {
     append_if_any(out, totals.would_fail, "would fail: there is no such target");
     append_total(out, totals.skipped, "would be kept");
     append_if_any(out, totals.passed, "are not chosen");
+    if (totals.seen < totals.found)
+      append_total(out, totals.seen, "messages of " + grouped(totals.found) + " were looked at");
   } else {
     if (totals.discards) {
       append_total(out, totals.discarded, "discarded");
@@ -96,7 +100,9 @@ std::string totals_json(const RecoverTotals& totals, const std::vector<std::stri
   writer.key("vanished").number(totals.vanished).key("still_in_queues").number(totals.left);
   if (totals.dry) {
     writer.key(totals.discards ? "would_discard" : "would_recover").number(totals.planned);
-    writer.key("would_fail").number(totals.would_fail);
+    writer.key("would_fail").number(totals.would_fail).key("seen").number(totals.seen);
+    const bool is_all = totals.failed_queues.empty() && totals.not_begun.empty();
+    writer.key("complete").boolean(is_all && totals.has_seen_all);
   }
   write_not_done(writer, "failed_queues", totals.failed_queues);
   write_not_done(writer, "not_begun", totals.not_begun);

@@ -31,6 +31,8 @@ struct RecoverTotals {
   std::uint64_t left = 0;
   std::uint64_t planned = 0;
   std::uint64_t would_fail = 0;
+  std::uint64_t seen = 0;    // by dry runs
+  bool has_seen_all = true;  // in the queues that were begun
   std::vector<NotDone> failed_queues = {};
   std::vector<NotDone> not_begun = {};
 

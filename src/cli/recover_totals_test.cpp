@@ -51,6 +51,17 @@ TEST(RecoverTotals, say_what_was_discarded) {
   EXPECT_THAT(totals_json(totals, {}), HasSubstr(R"("discarded":6)"));
 }
 
+TEST(RecoverTotals, of_dry_runs_say_that_a_limit_has_ended_one) {
+  recovery::Summary summary{.queue = "app.dlq", .dry = true, .ended = recovery::Ended::limit};
+  summary.found = 20;
+  summary.planned = 5;
+  summary.passed = 10;
+  RecoverTotals totals{.dry = true};
+  totals.add(summary);
+  EXPECT_THAT(totals_text(totals), HasSubstr("15  messages of 20 were looked at"));
+  EXPECT_THAT(totals_json(totals, {}), HasSubstr(R"("seen":15,"complete":false)"));
+}
+
 TEST(RecoverTotals, are_one_json_object_with_all_queues) {
   const std::string json = totals_json(totals_of_two(), {R"({"queue":"a"})", R"({"queue":"b"})"});
   EXPECT_THAT(json, HasSubstr(R"({"queues":[{"queue":"a"},{"queue":"b"}],"total":{"queues":2,)"));

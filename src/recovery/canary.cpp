@@ -12,6 +12,15 @@ namespace {
 
 constexpr Duration kPollEvery = std::chrono::seconds(1);
 
+// Why the look keeps a message.
+constexpr std::string_view kCameBack = "came back";
+constexpr std::string_view kLooksAlike = "looks like one of them";
+
+std::uint64_t count_of(const Counts& counts, std::string_view name) {
+  const auto found = counts.by_name().find(name);
+  return found == counts.by_name().end() ? 0 : found->second;
+}
+
 std::string canaries(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " message" : " messages");
 }
@@ -124,13 +133,9 @@ void CanaryRun::watched() {
 void CanaryRun::look() {
   parts_.observer.told(
       "Canary: the queue has changed meanwhile; looking through it for messages that came back.");
-  const std::string chosen = std::string("header.") + std::string(kRecovered) + "~" +
-                             quoted(", " + options_.rules.run, std::string::npos);
-  auto filter = Filter::parse(std::vector{chosen});
-  if (!filter) return stop_here(filter.error().message);
   Options options = options_;
   options.rules.routes = {.to = Routes::To::review};
-  options.rules.filter = *std::move(filter);
+  options.rules.seeks = [this](const Letter& letter) { return why_of_canary(letter); };
   options.rules.run += "-look";
   options.dry = true;
   options.park.clear();
@@ -144,14 +149,21 @@ void CanaryRun::judge(const Run::Outcome& outcome) {
   Summary& so_far = trial_.summary;
   so_far.renewed += summary.renewed;
   so_far.interruptions += summary.interruptions;
-  if (summary.found) so_far.arrived += above(*summary.found, so_far.left.value_or(0));
+  const std::uint64_t arrived = summary.found ? above(*summary.found, so_far.left.value_or(0)) : 0;
+  const std::uint64_t grown_by = arrived + summary.arrived;
+  const bool has_grown = !summary.found || !so_far.left || grown_by > 0;
+  so_far.arrived += arrived;
   if (summary.left) so_far.left = summary.left;
   for (const Plan::Row& row : outcome.plan.rows()) {
-    if (row.what == Decision::What::skip) report_.came_back.add(row.reason, row.count);
+    if (row.why == kCameBack) report_.came_back.add(row.reason, row.count);
   }
-  const std::uint64_t unnamed = above(summary.skipped.total(), report_.came_back.total());
-  report_.came_back.add("of other reasons", unnamed);
-  if (report_.came_back.total() > 0) return stop_here(how_they_came_back(report_));
+  const std::uint64_t came = count_of(summary.skipped, kCameBack);
+  report_.came_back.add("of other reasons", above(came, report_.came_back.total()));
+  if (came > 0) return stop_here(how_they_came_back(report_));
+  if (has_grown) {
+    if (std::string why = why_not_sure(summary, grown_by); !why.empty())
+      return stop_here(std::move(why));
+  }
   if (stopped_) return finish(Ended::asked);
   const bool is_whole = summary.ended == Ended::empty || summary.ended == Ended::caught_up;
   if (is_whole && !summary.error) return go_on();
@@ -159,6 +171,29 @@ void CanaryRun::judge(const Run::Outcome& outcome) {
       "messages came to the queue, or left it, and it could not be looked at whether they are "
       "of the canary: " +
       (summary.error ? summary.error->message : std::string(sentence_of(summary.ended))));
+}
+
+// Of a queue that has grown, with nothing in it that surely is of the canary.
+std::string CanaryRun::why_not_sure(const Summary& looked, std::uint64_t arrived) const {
+  const std::uint64_t alike = count_of(looked.skipped, kLooksAlike);
+  const std::uint64_t unreadable = looked.skipped.total() - alike;
+  if (alike + unreadable == 0 && likenesses_.has_them_all()) return {};
+  const std::string grown = arrived == 0 ? std::string("the queue may have grown")
+                                         : "the queue has grown by " + canaries(arrived);
+  if (unreadable > 0) return grown + ", and " + canaries(unreadable) + " in it cannot be read";
+  if (alike == 0) return grown + ", and the canary was too large to know each of it again";
+  return grown + ", and " + canaries(alike) + " in it cannot be told from those of the canary: " +
+         "the same body, and another message id or none";
+}
+
+std::optional<std::string> CanaryRun::why_of_canary(const Letter& letter) const {
+  if (letter.recovered.run == options_.rules.run) return std::string(kCameBack);
+  switch (likenesses_.of(letter.message())) {
+    case Likenesses::Likeness::id: return std::string(kCameBack);
+    case Likenesses::Likeness::body: return std::string(kLooksAlike);
+    case Likenesses::Likeness::none: break;
+  }
+  return std::nullopt;
 }
 
 std::uint64_t CanaryRun::limit_left() const {
@@ -245,6 +280,10 @@ void CanaryRun::warned(const Warning& warning) {
 
 void CanaryRun::looked(const Letter& letter) {
   if (stage_ != Stage::look) parts_.observer.looked(letter);
+}
+
+void CanaryRun::sending(const ports::Message& original) {
+  if (stage_ == Stage::trial) likenesses_.note(original);
 }
 
 void CanaryRun::moved(const Summary& so_far) {

@@ -9,6 +9,7 @@
 #include <holdfast/result.hpp>
 #include <holdfast/time.hpp>
 
+#include "recovery/likeness.hpp"
 #include "recovery/run.hpp"
 
 namespace holdfast::recovery {
@@ -24,6 +25,8 @@ struct Canary {
 // Nothing is in hand while it waits. It asks for the depth of the queue: if that does not change
 // and nobody else consumes, nothing came. Otherwise it looks through the queue as a dry run does,
 // with the same care for delivery limits (returns.hpp); where no dry run is safe, that is the end.
+// A message is known again by the header of its copy or by its message id. If the queue has grown,
+// and has messages that could be those of the canary and could be others, that is the end, too.
 //
 // Threads and lifetimes are those of Run: it must outlive the broker.
 class CanaryRun final : private Observer {
@@ -46,6 +49,7 @@ class CanaryRun final : private Observer {
   void warned(const Warning& warning) override;
   void moved(const Summary& so_far) override;
   void looked(const Letter& letter) override;
+  void sending(const ports::Message& original) override;
 
   void run(Stage stage, Options options, std::function<void(Run::Outcome)> then);
   void tried(Run::Outcome outcome);
@@ -54,6 +58,8 @@ class CanaryRun final : private Observer {
   void watched();
   void look();
   void judge(const Run::Outcome& outcome);
+  [[nodiscard]] std::string why_not_sure(const Summary& looked, std::uint64_t arrived) const;
+  [[nodiscard]] std::optional<std::string> why_of_canary(const Letter& letter) const;
   void go_on();
   void stop_here(std::string why);
   void finish(Ended ended);
@@ -70,6 +76,7 @@ class CanaryRun final : private Observer {
   std::deque<Run> runs_;
   Run::Outcome trial_;
   CanaryReport report_;
+  Likenesses likenesses_;
   SteadyTime started_{};
   SteadyTime watch_until_{};
   bool stopped_ = false;

@@ -121,6 +121,68 @@ TEST(Canary, one_that_comes_back_among_others_is_found) {
   EXPECT_EQ(world.finish().ended, Ended::canary);
 }
 
+// A consumer that acknowledges, and publishes the message anew without the headers that it had.
+TEST(Canary, one_that_is_published_anew_without_its_headers_is_known_by_its_id) {
+  CanaryWorld world;
+  world.put(10);
+  world.begin();
+  world.pass_until_recovered(3);
+  ports::Message message = world.broker.queues["target"].front().message;
+  world.broker.queues["target"].pop_front();
+  message.headers = {{"x-error", "boom"}};
+  world.broker.put("dlq", std::move(message));
+  const Summary& summary = world.finish();
+  EXPECT_EQ(summary.ended, Ended::canary);
+  EXPECT_FALSE(summary.all_done());
+  EXPECT_EQ(summary.recovered.total(), 3U);
+  EXPECT_EQ(summary.canary->stopped_by, "1 of 3 messages came back to the queue: 1 unknown: boom");
+}
+
+TEST(Canary, growth_by_messages_that_cannot_be_told_apart_stops_it) {
+  CanaryWorld world;
+  for (int i = 0; i < 10; ++i) {
+    ports::Message message = dead("");
+    message.message_id.reset();
+    message.body = "the same";
+    world.broker.put("dlq", std::move(message));
+  }
+  world.begin();
+  world.pass_until_recovered(3);
+  ports::Message again{.body = "the same", .headers = {}};
+  again.message_id = "another";
+  world.broker.put("dlq", std::move(again));
+  const Summary& summary = world.finish();
+  EXPECT_EQ(summary.ended, Ended::canary);
+  EXPECT_EQ(summary.recovered.total(), 3U);
+  EXPECT_EQ(summary.canary->came_back.total(), 0U);
+  EXPECT_EQ(summary.canary->stopped_by,
+            "the queue has grown by 1 message, and 8 messages in it cannot be told from those of "
+            "the canary: the same body, and another message id or none");
+}
+
+TEST(Canary, of_messages_that_all_look_alike_goes_on_if_the_queue_has_not_grown) {
+  CanaryWorld world;
+  world.broker.other_consumers = 1;
+  for (int i = 0; i < 6; ++i) {
+    ports::Message message = dead("m" + std::to_string(i));
+    message.body = "the same";
+    world.broker.put("dlq", std::move(message));
+  }
+  world.begin();
+  EXPECT_EQ(world.finish().recovered.total(), 6U);
+}
+
+TEST(Likenesses, of_more_than_they_keep_say_so) {
+  Likenesses likenesses(2);
+  likenesses.note(dead("a"));
+  likenesses.note(dead("b"));
+  EXPECT_TRUE(likenesses.has_them_all());
+  likenesses.note(dead("c"));
+  EXPECT_FALSE(likenesses.has_them_all());
+  EXPECT_EQ(likenesses.of(dead("a")), Likenesses::Likeness::id);
+  EXPECT_EQ(likenesses.of(dead("c")), Likenesses::Likeness::none);
+}
+
 TEST(Canary, kept_messages_are_no_part_of_it) {
   CanaryWorld world;
   world.options.rules.routes = {.map = {{"scan", {.routing_key = "target"}}}};

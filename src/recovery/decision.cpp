@@ -6,6 +6,10 @@ Decision decide(const Letter& letter, const Rules& rules, WallTime now) {
   using enum Decision::What;
   const auto& headers = letter.message().headers;
   if (ports::text_of(headers, kKeptBy) == rules.run) return {.what = kept_again};
+  if (rules.seeks) {
+    auto why = rules.seeks(letter);
+    return why ? Decision{.what = skip, .why = *std::move(why)} : Decision{.what = pass};
+  }
   if (!rules.filter.chooses(letter, now)) return {.what = pass};
   if (rules.routes.to == Routes::To::nowhere) return {.what = discard};
   // What it has brought back and sees again has died at once; to go on would be a loop.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,10 +18,13 @@ namespace holdfast::recovery {
 struct Rules {
   Routes routes = {};
   Filter filter = {};
-  int max_recoveries = 3;  // N3: what was brought back so often is for people to look at
-  std::string run = {};    // its id
-  std::string queue = {};  // the dead-letter queue itself, which is no target
+  int max_recoveries = 3;             // N3: what was brought back so often is for people to look at
+  std::string run = {};               // its id
+  std::string queue = {};             // the dead-letter queue itself, which is no target
   std::set<std::string> others = {};  // recovered together with it, which are no targets either
+  // Of a run that only looks for certain messages: why one is among them, instead of the filter and
+  // the routes.
+  std::function<std::optional<std::string>(const Letter&)> seeks = {};
 };
 
 struct Decision {

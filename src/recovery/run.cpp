@@ -77,6 +77,7 @@ void Run::unreadable(const std::string& why) {
   if (ending_) return;
   warn(Warning::Kind::skipped, "a message cannot be copied and stays: " + why);
   held_.skipped.add("it cannot be copied: " + why);
+  held_.unreadable.add(why);
   ++held_.held;
   progressed();
 }
@@ -216,7 +217,9 @@ void Run::look(const Letter& letter, const Decision& decision, ports::Delivery&&
     parts_.broker.hold(*consumer_, delivery.tag);
     resize_window(window_.dealt_with(1));
   }
-  if (options_.limit && held_.held >= *options_.limit) end(Ended::limit);
+  // What is not chosen is no part of what is asked for, as in a run that is not dry.
+  const std::uint64_t counted = summary_.planned + held_.skipped.total();
+  if (options_.limit && counted >= *options_.limit) end(Ended::limit);
 }
 
 // What this run has renewed: with enough lost connections it has to be done once more.
@@ -339,6 +342,7 @@ void Run::send(Entry entry) {
   ports::Outgoing outgoing;
   switch (entry.purpose) {
     case Entry::Purpose::recover:
+      parts_.observer.sending(entry.delivery.message);
       outgoing.to = entry.to;
       outgoing.message = recovered_copy(read_letter(entry.delivery), target_marks_);
       break;
@@ -466,7 +470,7 @@ void Run::sent_for_nobody(ports::DeliveryTag tag, const ports::Sent& result) {
     // At the end nobody is left to know its original again: the next run sends it once more. Of one
     // that was at its limit there is no original any more.
     const bool is_only_copy = is_there && is_last(entry) && returns_.end_is_sure();
-    if (!is_only_copy && (!is_known_again || ending_)) ++summary_.duplicates;
+    if (!is_only_copy && !is_deleted_ && (!is_known_again || ending_)) ++summary_.duplicates;
     if (!is_only_copy && is_known_again && !ending_ && !is_there) ++doubts_;
     if (is_known_again) {
       memory_.note(

@@ -80,6 +80,8 @@ class Observer {
   virtual void moved(const Summary& so_far) = 0;     // several times a second
   virtual void told(const std::string& /*text*/) {}  // what it does now, and why that takes a while
   virtual void looked(const Letter& /*letter*/) {}   // of a dry run: at each message
+  // A copy of it is about to be, where it is brought back to.
+  virtual void sending(const ports::Message& /*original*/) {}
 };
 
 // One recovery: takes messages from a dead-letter queue, publishes a copy of each to where it
@@ -171,6 +173,7 @@ class Run final : private ports::Receiver {
   struct Kept {
     Counts failed;
     Counts skipped;
+    Counts unreadable;  // of skipped
     std::uint64_t passed = 0;
     std::uint64_t held = 0;   // messages, all of them
     std::uint64_t again = 0;  // beside them: renewed by this run, and seen once more
@@ -248,6 +251,8 @@ class Run final : private ports::Receiver {
   void tick();
   void tick_later();
   void look_at_depth(SteadyTime now);
+  void look_whether_deleted(SteadyTime now);
+  void end_without_queue();
   void note_depth(const ports::Depth& depth, std::uint64_t received_before);
   [[nodiscard]] bool is_known(const ports::Depth& depth) const;
   void refresh_summary();
@@ -266,7 +271,9 @@ class Run final : private ports::Receiver {
   void close_after_grace();
   void close();
   void check_targets(std::vector<Plan::Target> targets);
+  void count_doubts();
   void ask_what_is_left();
+  void nothing_is_left();
   [[nodiscard]] bool may_be_what_is_left(const ports::Depth& depth) const;
   [[nodiscard]] std::uint64_t gone() const;
   void reconcile();
@@ -340,6 +347,8 @@ class Run final : private ports::Receiver {
   std::optional<SteadyTime> caught_up_since_;
   std::optional<SteadyTime> depth_asked_;
   bool depth_under_way_ = false;
+  int times_missing_ = 0;    // the queue, one answer after the other
+  bool is_deleted_ = false;  // the queue, and with it what was in it
 
   std::optional<Ended> ending_;
   bool finishes_waiting_ = false;  // at the limit, what was chosen is still sent

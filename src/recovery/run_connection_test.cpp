@@ -245,5 +245,39 @@ TEST(RunConnection, ends_at_once_when_it_may_not_consume) {
   EXPECT_EQ(world.outcome->summary.error->message, "exclusive");
 }
 
+TEST(RunConnection, a_queue_that_is_deleted_meanwhile_ends_it_and_what_went_with_it_is_counted) {
+  World world;
+  world.options.rate = 10;
+  world.put(60);
+  world.start();
+  world.loop.pass(2500ms);
+  const std::size_t copied = world.broker.ids("target").size();
+  ASSERT_GT(copied, 10U);
+  world.broker.remove("dlq");
+  const Summary& summary = world.finish(10s);
+  EXPECT_EQ(summary.ended, Ended::failed);
+  ASSERT_TRUE(summary.error);
+  EXPECT_EQ(summary.error->code, ErrorCode::not_found);
+  EXPECT_EQ(summary.error->message, "queue \"dlq\" was deleted");
+  EXPECT_EQ(summary.recovered.total(), world.broker.ids("target").size());
+  EXPECT_EQ(summary.vanished, 60 - summary.recovered.total());
+  EXPECT_EQ(summary.left, 0U);
+  EXPECT_EQ(summary.duplicates, 0U);
+  EXPECT_FALSE(summary.all_done());
+}
+
+TEST(RunConnection, a_queue_that_is_away_for_a_while_is_not_taken_for_deleted) {
+  World world;
+  world.options.rate = 10;
+  world.put(8);
+  world.start();
+  world.loop.pass(300ms);
+  world.broker.cut(false);
+  world.loop.pass(10s);
+  EXPECT_FALSE(world.outcome);
+  world.broker.connect();
+  EXPECT_EQ(world.finish().recovered.total(), 8U);
+}
+
 }  // namespace
 }  // namespace holdfast::recovery::run_connection_test

@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr Duration kTick = 100ms;
 constexpr Duration kDepthEvery = 1s;
 constexpr int kMostAsked = 50;
+constexpr int kMissingToBeGone = 2;
 constexpr int kProofs = 2;
 constexpr Duration kProveAgain = 1s;
 
@@ -224,6 +225,7 @@ void Run::tick() {
   if (!busy && !in_a_circle) last_progress_ = now;
   if (!caught_up_since_ && summary_.found && handled() >= *summary_.found) caught_up_since_ = now;
   if (quiet || (consuming_ && !ending_ && !summary_.found)) look_at_depth(now);
+  if (ever_consumed_ && !consuming_ && !ending_) look_whether_deleted(now);
   refresh_summary();
   parts_.observer.moved(summary_);
   if (closing_ || (ending_ && !finishes_waiting_)) return;
@@ -253,9 +255,29 @@ void Run::look_at_depth(SteadyTime now) {
     depth_under_way_ = false;
     if (depth) return note_depth(*depth, before);
     empty_since_.reset();
-    if (depth.error().code != ErrorCode::not_found || ending_) return;
-    end(Ended::failed, std::move(depth).error());  // somebody has deleted it
+    if (depth.error().code == ErrorCode::not_found && !ending_) end_without_queue();
   });
+}
+
+// A queue that is deleted is a lost connection at first.
+void Run::look_whether_deleted(SteadyTime now) {
+  if (depth_under_way_ || (depth_asked_ && now - *depth_asked_ < kDepthEvery)) return;
+  depth_under_way_ = true;
+  depth_asked_ = now;
+  parts_.broker.depth(options_.queue, [this](const Result<ports::Depth>& depth) {
+    depth_under_way_ = false;
+    const bool is_missing = !depth && depth.error().code == ErrorCode::not_found;
+    times_missing_ = is_missing && !consuming_ ? times_missing_ + 1 : 0;
+    if (times_missing_ >= kMissingToBeGone && !ending_) end_without_queue();
+  });
+}
+
+// No original is left that could be brought back once more, so no copy can be there twice.
+void Run::end_without_queue() {
+  is_deleted_ = true;
+  doubts_ = 0;
+  end(Ended::failed,
+      Error{ErrorCode::not_found, "recover", "queue " + quoted(options_.queue) + " was deleted"});
 }
 
 void Run::note_depth(const ports::Depth& depth, std::uint64_t received_before) {
@@ -291,6 +313,7 @@ void Run::refresh_summary() {
   summary_.failed.add(held_.failed);
   summary_.skipped = gone_.skipped;
   summary_.skipped.add(held_.skipped);
+  summary_.unreadable = held_.unreadable;
   summary_.passed = gone_.passed + held_.passed;
   summary_.took = parts_.clock.now() - started_;
 }
@@ -353,16 +376,22 @@ void Run::close_after_grace() {
 void Run::close() {
   if (std::exchange(closing_, true)) return;
   finishes_waiting_ = false;
-  // The broker is away: nobody knows which of the last acknowledgements it has kept.
-  if (!consuming_)
-    summary_.duplicates +=
-        std::min<std::uint64_t>(settled_before_, copies_in_doubt(options_.window));
-  summary_.duplicates +=
-      in_flight_.size() + std::exchange(nobodys_, {}).size() + std::exchange(doubts_, 0);
+  count_doubts();
   settle();
   grace_timer_ = parts_.loop.after(options_.grace, [this] { finish(); });
   if (!consumer_) return ask_what_is_left();
   parts_.broker.close(*consumer_, [this] { check_targets(plan_.targets()); });
+}
+
+void Run::count_doubts() {
+  const std::uint64_t unanswered = in_flight_.size() + std::exchange(nobodys_, {}).size();
+  const std::uint64_t doubts = std::exchange(doubts_, 0);
+  if (is_deleted_) return;
+  // The broker is away: nobody knows which of the last acknowledgements it has kept.
+  if (!consuming_)
+    summary_.duplicates +=
+        std::min<std::uint64_t>(settled_before_, copies_in_doubt(options_.window));
+  summary_.duplicates += unanswered + doubts;
 }
 
 // Of a dry run: what can be found out without sending anything.
@@ -411,8 +440,18 @@ void Run::ask_what_is_left() {
         return;
       }
     }
+    if (!depth && depth.error().code == ErrorCode::not_found) nothing_is_left();
     finish();
   });
+}
+
+void Run::nothing_is_left() {
+  summary_.left = 0;
+  reconcile();
+  if (summary_.vanished == 0 || summary_.error) return;
+  summary_.ended = Ended::failed;
+  summary_.error =
+      Error{ErrorCode::not_found, "recover", "queue " + quoted(options_.queue) + " was deleted"};
 }
 
 // Nobody consumes any more: that nothing is left is believed if nothing should be.

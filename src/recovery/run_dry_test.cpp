@@ -67,6 +67,37 @@ TEST(Run, a_dry_run_begins_anew_after_a_lost_connection) {
   EXPECT_EQ(world.outcome->plan.rows().at(0).count, 3U);
 }
 
+TEST(Run, a_limit_of_a_dry_run_counts_what_that_of_a_run_counts) {
+  const auto world = [](bool dry) {
+    auto one = std::make_unique<World>();
+    one->options.dry = dry;
+    one->options.limit = 5;
+    one->options.rules.filter = *Filter::parse(std::vector<std::string>{"type=chosen"});
+    for (int i = 0; i < 20; ++i)
+      one->broker.put("dlq", dead("m" + std::to_string(i), i < 10 ? "other" : "chosen"));
+    return one;
+  };
+  const auto real = world(false);
+  EXPECT_EQ(real->run().recovered.total(), 5U);
+  const auto dry = world(true);
+  const Summary& summary = dry->run();
+  EXPECT_EQ(summary.planned, 5U);
+  EXPECT_EQ(summary.passed, 10U);
+  EXPECT_EQ(summary.seen(), 15U);
+  EXPECT_EQ(summary.counted(), real->outcome->summary.counted());
+  EXPECT_TRUE(summary.all_done());
+  EXPECT_TRUE(summary.is_part());
+  EXPECT_EQ(dry->broker.ids("dlq").size(), 20U);
+}
+
+TEST(Run, a_dry_run_that_cannot_read_all_is_not_done) {
+  Summary summary{.dry = true, .ended = Ended::empty};
+  EXPECT_TRUE(summary.all_done());
+  summary.skipped.add("it cannot be copied: line 2");
+  summary.unreadable.add("line 2");
+  EXPECT_FALSE(summary.all_done());
+}
+
 TEST(Run, trap_2_a_dry_run_wears_no_message_out) {
   World world;
   world.broker.counts_returns = true;

@@ -59,12 +59,24 @@ std::string_view sentence_of(Ended ended) noexcept {
   return "";
 }
 
+std::uint64_t Summary::counted() const {
+  return recovered.total() + discarded + planned + would_fail + kept();
+}
+
+std::uint64_t Summary::seen() const {
+  return planned + would_fail + skipped.total() + passed;
+}
+
+bool Summary::is_part() const {
+  return dry && ended == Ended::limit && (!found || seen() < *found);
+}
+
 bool Summary::all_done() const {
   if (ended == Ended::failed || ended == Ended::canary || error) return false;
   // Half a plan is none.
   if (vanished > 0) return false;
   if (dry) {
-    return would_fail == 0 &&
+    return would_fail == 0 && unreadable.total() == 0 &&
            (ended == Ended::empty || ended == Ended::caught_up || ended == Ended::limit);
   }
   if (kept() > (parks_all ? parked : 0)) return false;

@@ -84,6 +84,7 @@ struct Summary {
   Counts recovered = {};         // by target
   Counts failed = {};            // by target; kept
   Counts skipped = {};           // by reason; kept
+  Counts unreadable = {};        // of skipped: nobody can say what they are; by reason
   std::uint64_t passed = 0;      // not chosen; left where they are
   std::uint64_t discarded = 0;   // removed, and sent nowhere
   std::uint64_t parked = 0;      // of failed and skipped: put into the review queue
@@ -105,6 +106,12 @@ struct Summary {
   [[nodiscard]] bool did_anything() const {
     return recovered.total() + discarded + kept() + passed + recognised + planned + would_fail > 0;
   }
+  // Those that count towards a limit: of a dry run, those that would.
+  [[nodiscard]] std::uint64_t counted() const;
+  // Of a dry run: looked at.
+  [[nodiscard]] std::uint64_t seen() const;
+  // A dry run that its limit has ended before it had seen everything.
+  [[nodiscard]] bool is_part() const;
   // Everything that was asked for is done: exit code 0.
   [[nodiscard]] bool all_done() const;
 };

@@ -313,7 +313,7 @@ void RecoveryDesk::ended(const std::string& id, const Result<recovery::Run::Outc
     }
     recovery.why = recovery::sentence_of(summary.ended);
     if (summary.error) recovery.error = summary.error->message;
-    recovery.complete = summary.all_done();
+    recovery.complete = summary.all_done() && !summary.is_part();
     recovery.state = summary.ended == recovery::Ended::failed  ? RecoveryState::failed
                      : summary.ended != recovery::Ended::asked ? RecoveryState::done
                      : one->canceled_by.empty()                ? RecoveryState::interrupted

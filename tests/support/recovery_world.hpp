@@ -119,6 +119,12 @@ class ModelBroker final : public ports::Broker {
     });
     if (reconnects) loop_.post([this] { connect(); });
   }
+  // Somebody deletes it while it is consumed: its messages are gone, and nobody connects again.
+  void remove(const std::string& queue) {
+    queues.erase(queue);
+    out_.clear();
+    cut(false);
+  }
   void connect() {
     if (!consumer_) return;
     connected_ = true;
@@ -286,7 +292,7 @@ class ModelBroker final : public ports::Broker {
   }
 
   void hand_all_back() {
-    if (!consumer_) return;
+    if (!consumer_ || out_.empty()) return;
     auto& queue = queues[consumer_->intake.queue];
     for (auto out = out_.rbegin(); out != out_.rend(); ++out) {
       out->second.stored.redelivered = true;

@@ -53,7 +53,10 @@ Result<void> check_files(const Options& options) {
 
 Error said_by_broker(std::string operation, int code, std::string_view text) {
   auto kind = ErrorCode::unavailable;
-  if (code == AMQP_NOT_FOUND || code == AMQP_NO_ROUTE) kind = ErrorCode::not_found;
+  // A queue whose node is away is not found either: "home node 'a' of durable queue 'q' in vhost
+  // '/' is down or inaccessible".
+  const bool is_away = text.contains("is down or inaccessible");
+  if ((code == AMQP_NOT_FOUND && !is_away) || code == AMQP_NO_ROUTE) kind = ErrorCode::not_found;
   if (code == AMQP_PRECONDITION_FAILED || code == AMQP_RESOURCE_LOCKED) kind = ErrorCode::conflict;
   if (code == AMQP_ACCESS_REFUSED || code == AMQP_NOT_ALLOWED || code == AMQP_CONTENT_TOO_LARGE) {
     kind = ErrorCode::invalid_argument;
