@@ -90,8 +90,11 @@ TEST(Run, a_limit_of_a_dry_run_counts_what_that_of_a_run_counts) {
   EXPECT_EQ(dry->broker.ids("dlq").size(), 20U);
 }
 
-TEST(Run, a_dry_run_that_cannot_read_all_is_not_done) {
-  Summary summary{.dry = true, .ended = Ended::empty};
+TEST(Run, a_dry_run_that_has_not_seen_or_cannot_read_all_is_not_done) {
+  Summary summary{.dry = true, .ended = Ended::empty, .found = 2};
+  summary.planned = 1;
+  EXPECT_FALSE(summary.all_done());
+  summary.passed = 1;
   EXPECT_TRUE(summary.all_done());
   summary.skipped.add("it cannot be copied: line 2");
   summary.unreadable.add("line 2");

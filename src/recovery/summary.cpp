@@ -76,6 +76,7 @@ bool Summary::all_done() const {
   // Half a plan is none.
   if (vanished > 0) return false;
   if (dry) {
+    if (ended != Ended::limit && found && seen() < *found) return false;
     return would_fail == 0 && unreadable.total() == 0 &&
            (ended == Ended::empty || ended == Ended::caught_up || ended == Ended::limit);
   }

@@ -182,6 +182,18 @@ class Faults(unittest.TestCase):
         self.assertEqual(len(set(kept)), summary["failed"]["total"])
         self.assertEqual(summary["recovered"]["total"] + len(kept), 3000)
 
+    def test_the_dead_letter_queue_is_deleted_mid_run(self):
+        self.letters.die_many(60)
+        run = self.start("--rate", "10/s")
+        self.progress(10)
+        self.letters.channel.queue_delete(self.letters.dlq)
+        summary = self.end_of(run, code=1)
+        copied = self.letters.count(self.target)
+        self.assertEqual((summary["ended"], summary["possible_duplicates"]), ("failed", 0), summary)
+        self.assertIn("was deleted", summary["error"])
+        self.assertEqual(summary["recovered"]["total"], copied)
+        self.assertEqual(summary["vanished"], 60 - copied)
+
     def test_a_memory_alarm_makes_it_wait(self):
         ids = self.letters.die_many(3000)
         run = self.start("--window", "50", "--rate", "300/s", "--stall", "60s")
