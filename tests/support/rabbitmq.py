@@ -45,23 +45,28 @@ READY_WITHIN_S = 180  # on a slow machine; it takes 5 to 10
 SHARED = "HOLDFAST_RABBITMQ_SHARED"  # the environment variable that tells of the broker that tests share
 
 
+_ports = []  # that this process has reserved, until it ends
+
+
 def free_ports(count):
     """Below the range from which the system takes the ports of outgoing connections, so that they are still
-    free when a broker that was killed starts again."""
-    held = []
-    try:
-        while len(held) < count:
-            one = socket.socket()
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                one.bind(("127.0.0.1", random.randrange(15000, 31000)))
-                held.append(one)
-            except OSError:
-                one.close()
-        return [one.getsockname()[1] for one in held]
-    finally:
-        for one in held:
-            one.close()
+    free when a broker that was killed starts again. No other test is given them while this process lives: it takes
+    seconds until a broker listens."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(15000, 31000)
+        reservation = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            reservation.bind(f"\0holdfast-test-port-{port}")  # a name without a file, which ends with its socket
+            with socket.socket() as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(("127.0.0.1", port))
+        except OSError:
+            reservation.close()
+            continue
+        _ports.append(reservation)
+        ports.append(port)
+    return ports
 
 
 NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]

@@ -156,7 +156,7 @@ class BackupTest(BackupCase):
             file.write(self.lines()[1][:-40])
         done = self.run_recover("--from", f"backup:{self.backup}", "--to-broker", self.broker.vhost_url, "--dry-run", "--to",
                                 self.target)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn(f"line {len(self.lines())} of {self.backup}: the file ends in the middle of it", done.stderr)
         # The next one removes it, and goes on.
         self.recover("--to", self.target, "--backup", self.backup)
